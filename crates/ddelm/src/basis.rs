@@ -1,0 +1,172 @@
+//! The reference basis: a well-conditioned basis of the features' span, with tables of its derivatives at the nodes.
+//!
+//! With `K0 = [-Lap phi; w phi]` on the reference nodes and a pivoted QR factorization `K0 P = Q R`, cut at the numerical
+//! rank r, the functions `psi = phi_P R^-1` have `K0 psi = Q`, orthonormal. Any operator on any subdomain is then
+//! "coefficients times tables", and its matrix needs neither activations nor pivoting.
+//!
+//! The rank is kept well below the number of rows. A rank close to it leaves no equations to spare, and the
+//! least-squares solution loses all accuracy without a sign.
+
+use faer::Mat;
+
+use crate::assembly::{Points, assemble, assembled};
+use crate::collocation::Collocation;
+use crate::error::Result;
+use crate::factor::{pivoted_qr, solve_upper, solve_upper_right, truncated_svd};
+use crate::features::FeatureNetwork;
+use crate::operator::Weights;
+use crate::settings::Truncation;
+use crate::symbol::{DERIVATIVES, Symbol, Symbols};
+
+/// Largest rank as a fraction of the number of rows.
+pub const SAFE_RANK: f64 = 0.85;
+
+/// The largest rank that leaves enough equations to spare.
+pub fn safe_rank(rows: usize) -> usize {
+    ((SAFE_RANK * rows as f64) as usize).max(1)
+}
+
+/// The nodes at which tables are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Interior nodes.
+    Interior,
+    /// Perimeter nodes.
+    Perimeter,
+}
+
+/// From coefficients in the basis to coefficients of the neurons.
+#[derive(Debug, Clone)]
+enum Lift {
+    /// `c = R^-1 y` on the neurons chosen by pivoting.
+    Triangular(Mat<f64>),
+    /// `c = V S^-1 y`.
+    Dense(Mat<f64>),
+}
+
+/// Tables of `d^alpha psi`, one matrix (nodes x rank) per derivative that is needed.
+type Tables = [Option<Mat<f64>>; DERIVATIVES];
+
+/// The basis psi.
+#[derive(Debug, Clone)]
+pub struct ReferenceBasis {
+    /// The neurons that span it.
+    pub network: FeatureNetwork,
+    /// Dimension, r.
+    pub rank: usize,
+    /// Numerical rank of the features before the guard limited it.
+    pub full_rank: usize,
+    lift: Lift,
+    interior: Tables,
+    perimeter: Tables,
+}
+
+impl ReferenceBasis {
+    /// The basis of a network. `interior` and `perimeter` say which derivatives will be needed where.
+    pub fn new(
+        network: &FeatureNetwork,
+        collocation: &Collocation,
+        pairs: usize,
+        weights: Weights,
+        truncation: Truncation,
+        cut: f64,
+        needed: [&[usize]; 2],
+    ) -> Result<Self> {
+        let interior: Points = collocation.interior.iter().copied().collect();
+        let perimeter: Points = collocation.perimeter.iter().map(|node| node.xi).collect();
+        let (trace, laplacian) = match weights {
+            Weights::Unit => (1.0, 1.0),
+            Weights::Scaled { trace, laplacian, .. } => (trace, laplacian),
+        };
+        let lap = Symbol::hessian([[1.0, 0.0], [0.0, 1.0]]);
+        let equation = if pairs == 1 { lap.scaled(-1.0) } else { lap.times(lap) };
+        let repeat = |symbol: Symbol, count: usize| -> Symbols { std::iter::repeat_n(symbol, count).collect() };
+        let (inside, around) = (repeat(equation, interior.x.len()), repeat(Symbol::TRACE.scaled(trace), perimeter.x.len()));
+        let bending = repeat(lap.scaled(laplacian), perimeter.x.len());
+        let mut parts = vec![(&interior, &inside), (&perimeter, &around)];
+        if pairs == 2 {
+            parts.push((&perimeter, &bending));
+        }
+        let k0 = assembled(network, &parts);
+        let limit = safe_rank(k0.nrows());
+        let (network, lift, rank, full_rank) = match truncation {
+            Truncation::Qr => {
+                let factor = pivoted_qr(k0, cut, limit)?;
+                let rank = factor.columns.len();
+                let full = if factor.next > cut * factor.pivots[0] { rank + 1 } else { rank };
+                (network.select(&factor.columns), Lift::Triangular(factor.r), rank, full)
+            }
+            Truncation::Svd => {
+                let factor = truncated_svd(k0.as_ref(), cut, limit)?;
+                let rank = factor.lift.ncols();
+                let full = factor.singular_values.iter().filter(|s| **s > cut * factor.singular_values[0]).count();
+                (network.clone(), Lift::Dense(factor.lift), rank, full)
+            }
+        };
+        let mut basis = ReferenceBasis {
+            network,
+            rank,
+            full_rank,
+            lift,
+            interior: [const { None }; DERIVATIVES],
+            perimeter: [const { None }; DERIVATIVES],
+        };
+        basis.interior = basis.tables(&interior, needed[0]);
+        basis.perimeter = basis.tables(&perimeter, needed[1]);
+        Ok(basis)
+    }
+
+    fn tables(&self, points: &Points, needed: &[usize]) -> Tables {
+        let mut tables = [const { None }; DERIVATIVES];
+        for &a in needed {
+            let mut symbol = Symbol::ZERO;
+            symbol.0[a] = 1.0;
+            let rows: Symbols = std::iter::repeat_n(symbol, points.x.len()).collect();
+            let mut raw = Mat::zeros(points.x.len(), self.network.len());
+            assemble(&self.network, points, &rows, raw.as_mut());
+            tables[a] = Some(match &self.lift {
+                Lift::Triangular(r) => {
+                    solve_upper_right(r.as_ref(), raw.as_mut());
+                    raw
+                }
+                Lift::Dense(lift) => raw * lift,
+            });
+        }
+        tables
+    }
+
+    /// `out[(i, j)] = (L_i psi_j)(xi_i)`, where row i stands at node `nodes(i)` of a part.
+    pub fn assemble(&self, part: Part, rows: &Symbols, nodes: impl Fn(usize) -> usize, mut out: faer::MatMut<'_, f64>) {
+        let tables = match part {
+            Part::Interior => &self.interior,
+            Part::Perimeter => &self.perimeter,
+        };
+        let index: Vec<usize> = (0..rows.len()).map(nodes).collect();
+        let consecutive = index.windows(2).all(|w| w[1] == w[0] + 1);
+        for j in 0..self.rank {
+            let column = out.as_mut().col_mut(j).try_as_col_major_mut().expect("columns are contiguous").as_slice_mut();
+            column.fill(0.0);
+            for (c, table) in rows.coefficients().iter().zip(tables) {
+                let (Some(c), Some(table)) = (c, table) else { continue };
+                let values = table.col_as_slice(j);
+                if consecutive && !index.is_empty() {
+                    let values = &values[index[0]..index[0] + index.len()];
+                    column.iter_mut().zip(*c).zip(values).for_each(|((k, c), v)| *k += c * v);
+                } else {
+                    column.iter_mut().zip(*c).zip(&index).for_each(|((k, c), &i)| *k += c * values[i]);
+                }
+            }
+        }
+    }
+
+    /// The coefficients of the neurons of [`Self::network`] for coefficients in the basis.
+    pub fn lift(&self, mut y: Mat<f64>) -> Mat<f64> {
+        match &self.lift {
+            Lift::Triangular(r) => {
+                solve_upper(r.as_ref(), y.as_mut());
+                y
+            }
+            Lift::Dense(lift) => lift * y,
+        }
+    }
+}

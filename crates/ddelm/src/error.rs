@@ -1,0 +1,134 @@
+//! The one error type of the library.
+//!
+//! Running out of iterations or missing a tolerance is not an error: it is a [`Status`](crate::Status) of a
+//! solution. An error means that there is no solution, and says what was wrong, where, and what to do.
+
+use std::path::PathBuf;
+
+use crate::expression::FormulaError;
+
+/// `Result` with [`Error`].
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong, where, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A setting that the method cannot work with.
+    #[error("{key} = {value}: {problem}")]
+    Input {
+        /// Path of the setting, as in a problem file: `discretization.points`.
+        key: String,
+        /// The value that was given.
+        value: String,
+        /// Why it cannot be used.
+        problem: String,
+        /// What to do instead.
+        hint: String,
+    },
+    /// A formula that cannot be read.
+    #[error("{key}: {error}")]
+    Formula {
+        /// Path of the setting that holds the formula.
+        key: String,
+        /// The formula and the place in it.
+        error: FormulaError,
+    },
+    /// A coefficient, source or boundary value that is infinite or not a number at a collocation node.
+    #[error("{quantity} is {value} at x = {x}, y = {y}{}", subdomain.map(|s| format!(" (subdomain {s})")).unwrap_or_default())]
+    NotFinite {
+        /// What was evaluated, as a path in a problem file: `equation.source`.
+        quantity: String,
+        /// The value found.
+        value: f64,
+        /// Where.
+        x: f64,
+        /// Where.
+        y: f64,
+        /// The subdomain that asked for it.
+        subdomain: Option<usize>,
+    },
+    /// The problem has no unique solution.
+    #[error("the problem has no unique solution: {reason}")]
+    NotUnique {
+        /// Why not.
+        reason: String,
+        /// What to add.
+        hint: String,
+    },
+    /// A function given by the caller failed.
+    #[error("{quantity}: {message}")]
+    Callback {
+        /// What was evaluated.
+        quantity: String,
+        /// What the function said.
+        message: String,
+    },
+    /// A computation that could not be carried out.
+    #[error("{stage}: {problem}")]
+    Compute {
+        /// The stage of the method.
+        stage: &'static str,
+        /// What happened.
+        problem: String,
+        /// What to try.
+        hint: String,
+    },
+    /// A file that cannot be read or written.
+    #[error("{}: {problem}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What happened.
+        problem: String,
+        /// What to do.
+        hint: String,
+    },
+    /// The caller asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Error {
+    /// A setting that the method cannot work with.
+    pub fn input(
+        key: impl Into<String>,
+        value: impl std::fmt::Display,
+        problem: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Error::Input {
+            key: key.into(),
+            value: value.to_string(),
+            problem: problem.into(),
+            hint: hint.into(),
+        }
+    }
+
+    /// What to do about it, if there is something to say.
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            Error::Input { hint, .. }
+            | Error::NotUnique { hint, .. }
+            | Error::Compute { hint, .. }
+            | Error::File { hint, .. } => Some(hint).filter(|h| !h.is_empty()).map(String::as_str),
+            Error::Formula { error, .. } => error.hint.as_deref(),
+            Error::NotFinite { .. } => Some("check the formula for a division by zero, a root or a logarithm there"),
+            Error::Callback { .. } | Error::Interrupted => None,
+        }
+    }
+
+    /// The setting that is at fault, as a path in a problem file.
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            Error::Input { key, .. } | Error::Formula { key, .. } => Some(key),
+            Error::NotFinite { quantity, .. } | Error::Callback { quantity, .. } => Some(quantity),
+            _ => None,
+        }
+    }
+
+    /// Whether the input was at fault, and not the computation.
+    pub fn is_input(&self) -> bool {
+        !matches!(self, Error::Compute { .. } | Error::Interrupted)
+    }
+}

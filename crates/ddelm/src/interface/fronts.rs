@@ -1,0 +1,325 @@
+//! Fronts: the dense matrices in which the interface system is factored, and the tree they form.
+//!
+//! Eliminating a block of S couples all blocks it is joined with. The multifrontal method gathers what an elimination
+//! touches in one small dense matrix, the *front*: first the blocks it eliminates (pivots), then those it couples
+//! (boundary). What is left of the boundary after the elimination is added into the front of the parent, which
+//! eliminates the first boundary block. So S is never assembled as a whole, subtrees do not depend on each other, and
+//! all arithmetic is dense.
+//!
+//! This file is the symbolic phase: it needs the sizes, the points and the elements of the blocks, but no numbers.
+//!
+//! # References
+//! - J. W. H. Liu, The multifrontal method for sparse matrix solution, SIAM Review 34 (1992).
+
+use std::ops::Range;
+
+use super::dissection::nested_dissection;
+
+/// Time to add one entry of a front into its parent, in units of one multiplication in a dense kernel. It decides how
+/// many explicit zeros are worth a larger front; the optimum is flat.
+const ASSEMBLY: f64 = 64.0;
+
+/// The elimination tree of an interface system: everything about its factorization but the numbers.
+#[derive(Debug, Clone)]
+pub struct Symbolic {
+    /// Blocks of every element, as they were given.
+    pub(super) elements: Vec<Vec<usize>>,
+    /// First unknown of every block, and the number of unknowns as the last entry.
+    pub(super) offsets: Vec<usize>,
+    /// Unknowns in the order of their elimination.
+    pub(super) order: Vec<usize>,
+    /// Children come before parents, and every subtree is contiguous.
+    pub(super) fronts: Vec<Front>,
+    /// Fronts without a parent.
+    pub(super) roots: Vec<usize>,
+}
+
+/// One dense matrix of the factorization.
+#[derive(Debug, Clone)]
+pub(super) struct Front {
+    /// Its blocks: the pivots first, then the boundary, both in the order of elimination.
+    pub blocks: Vec<usize>,
+    /// First row of every block.
+    pub rows: Vec<usize>,
+    /// Number of unknowns that it eliminates.
+    pub pivots: usize,
+    /// Number of unknowns that it couples.
+    pub boundary: usize,
+    /// Elements that belong to it: those whose first block to be eliminated is a pivot here.
+    pub elements: Vec<usize>,
+    /// Fronts whose boundary begins with a pivot of this one.
+    pub children: Vec<usize>,
+    /// Fronts of its subtree; itself is the last one.
+    pub subtree: Range<usize>,
+    /// Unknowns of its subtree in the order of elimination; its pivots are the last ones.
+    pub unknowns: Range<usize>,
+    /// Where its boundary lies in the parent's front.
+    pub runs: Vec<Run>,
+    /// Operations of its subtree.
+    pub work: f64,
+}
+
+/// Consecutive boundary rows that are consecutive in the parent's front as well.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Run {
+    /// First row in the boundary.
+    pub from: usize,
+    /// First row in the parent's front.
+    pub to: usize,
+    /// Number of rows.
+    pub len: usize,
+}
+
+impl Symbolic {
+    /// Plans the factorization of S = sum_k P_k' M_k P_k.
+    ///
+    /// Block b holds `sizes[b]` unknowns, numbered after those of block b - 1, and lies at `points[b]`; element k
+    /// couples the blocks `elements[k]`, each named once.
+    pub fn new(sizes: &[usize], points: &[[f64; 2]], elements: &[Vec<usize>]) -> Self {
+        Self::with_order(sizes, elements, &nested_dissection(points, sizes, elements))
+    }
+
+    /// The same with a given elimination order of the blocks.
+    pub fn with_order(sizes: &[usize], elements: &[Vec<usize>], order: &[usize]) -> Self {
+        let offsets = starts(sizes.iter().copied().chain([0]));
+        let mut groups = Groups::new(sizes, elements, order);
+        groups.amalgamate();
+        let (fronts, order) = groups.fronts(elements);
+        let roots = roots(&fronts);
+        let order = order.into_iter().flat_map(|block| offsets[block]..offsets[block + 1]).collect();
+        Self { elements: elements.to_vec(), offsets, order, fronts, roots }
+    }
+
+    /// Number of unknowns.
+    pub fn unknowns(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Number of entries of the factor, its explicit zeros included.
+    pub fn nonzeros(&self) -> usize {
+        self.fronts.iter().map(|front| front.pivots * (front.pivots + 1) / 2 + front.pivots * front.boundary).sum()
+    }
+
+    /// Floating-point operations of the factorization.
+    pub fn operations(&self) -> f64 {
+        self.roots.iter().map(|&root| self.fronts[root].work).sum()
+    }
+
+    /// Bytes that the factor occupies.
+    pub fn factor_bytes(&self) -> usize {
+        self.fronts.iter().map(|front| 8 * front.pivots * (front.pivots + front.boundary)).sum()
+    }
+
+    /// Most bytes in use during the factorization on one thread, the factor not counted.
+    pub fn working_bytes(&self) -> usize {
+        let square = |f: usize| 8 * self.fronts[f].boundary * self.fronts[f].boundary;
+        let (mut live, mut most) = (0, 0);
+        for (f, front) in self.fronts.iter().enumerate() {
+            live += square(f);
+            most = most.max(live);
+            live -= front.children.iter().map(|&child| square(child)).sum::<usize>();
+        }
+        most
+    }
+}
+
+/// Operations to eliminate `pivots` unknowns that are coupled with `boundary` others.
+fn operations(pivots: usize, boundary: usize) -> f64 {
+    let (p, b) = (pivots as f64, boundary as f64);
+    p * p * p / 3.0 + p * p * b + p * b * b
+}
+
+/// Estimated time of a front, in operations.
+fn cost(pivots: usize, boundary: usize) -> f64 {
+    let rows = (pivots + boundary) as f64;
+    operations(pivots, boundary) + ASSEMBLY * rows * rows
+}
+
+/// Fronts in the making: groups of blocks that are eliminated together. Inside, a block is named by its rank in the
+/// given order.
+struct Groups<'a> {
+    sizes: &'a [usize],
+    order: &'a [usize],
+    rank: Vec<usize>,
+    groups: Vec<Group>,
+}
+
+#[derive(Debug, Default, Clone)]
+struct Group {
+    /// Empty once the group has been merged into its parent.
+    pivots: Vec<usize>,
+    boundary: Vec<usize>,
+    children: Vec<usize>,
+}
+
+impl<'a> Groups<'a> {
+    /// One group for each block; its boundary is what its elements and its children couple it with.
+    fn new(sizes: &'a [usize], elements: &[Vec<usize>], order: &'a [usize]) -> Self {
+        let mut rank = vec![0; order.len()];
+        for (k, &block) in order.iter().enumerate() {
+            rank[block] = k;
+        }
+        let mut groups = vec![Group::default(); order.len()];
+        for element in elements {
+            let ranks = element.iter().map(|&block| rank[block]);
+            if let Some(first) = ranks.clone().min() {
+                groups[first].boundary.extend(ranks);
+            }
+        }
+        for k in 0..groups.len() {
+            let mut boundary = std::mem::take(&mut groups[k].boundary);
+            boundary.extend(groups[k].children.iter().flat_map(|&child| &groups[child].boundary));
+            boundary.sort_unstable();
+            boundary.dedup();
+            boundary.retain(|&j| j != k);
+            if let Some(&parent) = boundary.first() {
+                groups[parent].children.push(k);
+            }
+            groups[k].boundary = boundary;
+            groups[k].pivots.push(k);
+        }
+        Self { sizes, order, rank, groups }
+    }
+
+    fn size(&self, rank: usize) -> usize {
+        self.sizes[self.order[rank]]
+    }
+
+    fn unknowns(&self, ranks: &[usize]) -> usize {
+        ranks.iter().map(|&rank| self.size(rank)).sum()
+    }
+
+    /// Merges groups into their parents where one large front costs less than two small ones.
+    fn amalgamate(&mut self) {
+        for k in 0..self.groups.len() {
+            let boundary = self.unknowns(&self.groups[k].boundary);
+            let mut pivots = self.size(k);
+            for child in std::mem::take(&mut self.groups[k].children) {
+                let more = self.unknowns(&self.groups[child].pivots);
+                let apart = cost(pivots, boundary) + cost(more, self.unknowns(&self.groups[child].boundary));
+                if cost(pivots + more, boundary) <= apart {
+                    pivots += more;
+                    self.merge(child, k);
+                } else {
+                    self.groups[k].children.push(child);
+                }
+            }
+        }
+    }
+
+    fn merge(&mut self, child: usize, parent: usize) {
+        let Group { mut pivots, children, .. } = std::mem::take(&mut self.groups[child]);
+        pivots.append(&mut self.groups[parent].pivots);
+        self.groups[parent].pivots = pivots;
+        self.groups[parent].children.extend(children);
+    }
+
+    /// The groups left, children before parents and subtrees contiguous.
+    fn postorder(&self) -> Vec<usize> {
+        let is_root = |k: &usize| !self.groups[*k].pivots.is_empty() && self.groups[*k].boundary.is_empty();
+        let mut stack: Vec<usize> = (0..self.groups.len()).filter(is_root).collect();
+        let mut order = Vec::new();
+        while let Some(k) = stack.pop() {
+            order.push(k);
+            stack.extend(&self.groups[k].children);
+        }
+        order.reverse();
+        order
+    }
+
+    /// The fronts in postorder, and the blocks in the order in which these eliminate them.
+    fn fronts(&self, elements: &[Vec<usize>]) -> (Vec<Front>, Vec<usize>) {
+        let mut fronts: Vec<Front> = Vec::new();
+        let mut number = vec![0; self.groups.len()];
+        // Position and front of every block in the final order.
+        let mut position = vec![0; self.order.len()];
+        let mut owner = vec![0; self.order.len()];
+        let mut order = Vec::with_capacity(self.order.len());
+        let mut eliminated = 0;
+        let postorder = self.postorder();
+        for (f, &k) in postorder.iter().enumerate() {
+            number[k] = f;
+            for &pivot in &self.groups[k].pivots {
+                position[pivot] = order.len();
+                owner[pivot] = f;
+                order.push(self.order[pivot]);
+            }
+        }
+        for &k in &postorder {
+            let group = &self.groups[k];
+            let mut ranks = [&group.pivots[..], &group.boundary[..]].concat();
+            ranks.sort_unstable_by_key(|&rank| position[rank]);
+            let children: Vec<usize> = group.children.iter().map(|&child| number[child]).collect();
+            let pivots = self.unknowns(&group.pivots);
+            let boundary = self.unknowns(&group.boundary);
+            let below = children.iter().map(|&child| fronts[child].work).sum::<f64>();
+            let first = children.first().map(|&child| &fronts[child]);
+            let subtree = first.map_or(fronts.len(), |child| child.subtree.start)..fronts.len() + 1;
+            let unknowns = first.map_or(eliminated, |child| child.unknowns.start)..eliminated + pivots;
+            eliminated += pivots;
+            fronts.push(Front {
+                rows: starts(ranks.iter().map(|&rank| self.size(rank))),
+                blocks: ranks.into_iter().map(|rank| self.order[rank]).collect(),
+                pivots,
+                boundary,
+                elements: Vec::new(),
+                children,
+                subtree,
+                unknowns,
+                runs: Vec::new(),
+                work: operations(pivots, boundary) + below,
+            });
+        }
+        for (e, element) in elements.iter().enumerate() {
+            let ranks = element.iter().map(|&block| self.rank[block]);
+            if let Some(first) = ranks.min_by_key(|&rank| position[rank]) {
+                fronts[owner[first]].elements.push(e);
+            }
+        }
+        for f in 0..fronts.len() {
+            for child in fronts[f].children.clone() {
+                fronts[child].runs = runs(&fronts[child], &fronts[f], self.sizes);
+            }
+        }
+        (fronts, order)
+    }
+}
+
+/// Fronts without a parent: the last ones of the subtrees that make up the whole list.
+fn roots(fronts: &[Front]) -> Vec<usize> {
+    let mut roots = Vec::new();
+    let mut rest = fronts;
+    while let Some(root) = rest.last() {
+        roots.push(rest.len() - 1);
+        rest = &rest[..root.subtree.start];
+    }
+    roots.reverse();
+    roots
+}
+
+/// Sums of all earlier sizes.
+fn starts(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
+    sizes
+        .scan(0, |sum, size| {
+            *sum += size;
+            Some(*sum - size)
+        })
+        .collect()
+}
+
+/// Where the boundary of a child lies in its parent's front.
+fn runs(child: &Front, parent: &Front, sizes: &[usize]) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut places = parent.blocks.iter().zip(&parent.rows);
+    let boundary = child.blocks.iter().zip(&child.rows).filter(|&(_, &row)| row >= child.pivots);
+    for (&block, &row) in boundary {
+        // Both lists are in the order of elimination: one pass over the parent's blocks finds all of the child's.
+        let Some((_, &to)) = places.by_ref().find(|&(&b, _)| b == block) else { break };
+        let from = row - child.pivots;
+        match runs.last_mut() {
+            Some(run) if run.to + run.len == to => run.len += sizes[block],
+            _ => runs.push(Run { from, to, len: sizes[block] }),
+        }
+    }
+    runs
+}

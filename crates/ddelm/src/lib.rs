@@ -1,0 +1,26 @@
+//! ddelm
+pub mod activation;
+pub mod assembly;
+pub mod basis;
+pub mod chebyshev;
+pub mod collocation;
+pub mod decomposition;
+pub mod error;
+pub mod exchange;
+pub mod expression;
+pub mod factor;
+pub mod features;
+pub mod field;
+pub mod interface;
+pub mod local;
+pub mod map;
+pub mod operator;
+pub mod problem;
+pub mod progress;
+pub mod report;
+pub mod settings;
+pub mod solution;
+pub mod solver;
+pub mod symbol;
+
+pub use error::{Error, Result};

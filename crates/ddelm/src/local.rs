@@ -1,0 +1,302 @@
+//! One subdomain: its matrices K and A, their factorization, and its Dirichlet-to-Neumann map.
+//!
+//! K has the equation at interior nodes over conditions and traces on the perimeter; A has the outward fluxes; E has
+//! the interface values in the trace rows (-B of the paper). With `K = Q_r R` and `Q = [Q_r, Q_perp]`,
+//!
+//! ```text
+//! c = R^-1 Q_r' (F + E u),   flux = G (y_F + Y u),   residual = n_F + N u,
+//! G = A R^-1,  Y = Q_r' E,  N = Q_perp' E,  y_F = Q_r' F,  n_F = Q_perp' F.
+//! ```
+//!
+//! `D = G Y` is the Dirichlet-to-Neumann map and `N' N = E' (I - K K^+) E` the other term of the Schur complement. `N`
+//! is found without cancellation, because Q_perp is there in factored form.
+
+use std::sync::Arc;
+
+use faer::{Mat, MatMut, MatRef};
+
+use crate::assembly::{Points, assembled};
+use crate::basis::{Part, ReferenceBasis, safe_rank};
+use crate::collocation::Collocation;
+use crate::error::{Error, Result};
+use crate::factor::{Householder, multiply, multiply_add, pivoted_qr, qr, solve_upper, solve_upper_right, truncated_svd};
+use crate::features::FeatureNetwork;
+use crate::operator::{LocalRows, Weights};
+use crate::settings::Truncation;
+
+/// What the unknowns of a local problem are.
+#[derive(Clone, Copy)]
+pub enum Columns<'a> {
+    /// Coefficients in the shared reference basis.
+    Basis(&'a ReferenceBasis),
+    /// Coefficients of the features themselves, of which the inverse keeps what is numerically independent.
+    Features {
+        /// The hidden layer.
+        network: &'a FeatureNetwork,
+        /// How the inverse is truncated.
+        truncation: Truncation,
+        /// Directions smaller than this times the largest are dropped; `None` is rounding times the larger dimension.
+        cut: Option<f64>,
+        /// Whether the rank is kept safely below the number of rows.
+        guarded: bool,
+    },
+}
+
+/// From `R^-1 y` to the coefficients of the neurons.
+#[derive(Debug, Clone)]
+enum Lift {
+    /// They are coefficients in the shared basis.
+    Basis,
+    /// They belong to these of so many neurons.
+    Neurons(Vec<usize>, usize),
+    /// They are multiplied by this.
+    Dense(Mat<f64>),
+}
+
+/// A factored local problem. Subdomains with the same rows share it.
+#[derive(Debug, Clone)]
+pub struct LocalFactor {
+    q: Householder,
+    r: Mat<f64>,
+    lift: Lift,
+    /// G, for the flux rows asked for.
+    pub g: Mat<f64>,
+    /// Y, for the trace rows asked for.
+    pub y: Mat<f64>,
+    /// N, for the trace rows asked for.
+    pub n: Mat<f64>,
+    /// D = G Y
+    pub d: Mat<f64>,
+    /// T = N' N
+    pub t: Mat<f64>,
+}
+
+/// A subdomain at its place in the interface.
+#[derive(Debug, Clone)]
+pub struct Local {
+    /// Its number in the decomposition.
+    pub subdomain: usize,
+    /// Its factor, which congruent subdomains share.
+    pub factor: Arc<LocalFactor>,
+    /// For every interface value of the subdomain: its column in Y, N, D and T.
+    pub columns: Vec<usize>,
+    /// ... and its number in the interface.
+    pub unknowns: Vec<usize>,
+    /// The blocks those unknowns make up, in order.
+    pub blocks: Vec<usize>,
+    /// For every flux of the subdomain: its row in G and D.
+    pub fluxes: Vec<usize>,
+    /// ... the number of its jump.
+    pub jumps: Vec<usize>,
+    /// ... and its unit.
+    pub units: Vec<f64>,
+    /// The edges of those fluxes.
+    pub edges: Vec<usize>,
+}
+
+impl Local {
+    /// The interface values of the subdomain, in the columns of its factor.
+    pub fn pick(&self, u: MatRef<'_, f64>) -> Mat<f64> {
+        let mut out = Mat::zeros(self.factor.y.ncols(), u.ncols());
+        for (&column, &unknown) in self.columns.iter().zip(&self.unknowns) {
+            out.row_mut(column).copy_from(u.row(unknown));
+        }
+        out
+    }
+
+    /// The jumps of the subdomain's edges in the rows of its factor, in units of the edges.
+    pub fn pick_jumps(&self, jumps: MatRef<'_, f64>) -> Mat<f64> {
+        let mut out = Mat::zeros(self.factor.g.nrows(), jumps.ncols());
+        for ((&row, &jump), &unit) in self.fluxes.iter().zip(&self.jumps).zip(&self.units) {
+            out.row_mut(row).copy_from(faer::Scale(unit) * jumps.row(jump));
+        }
+        out
+    }
+
+    /// Adds values in the columns of the factor to a vector over the interface.
+    pub fn add_unknowns(&self, values: MatRef<'_, f64>, mut out: MatMut<'_, f64>) {
+        for (&column, &unknown) in self.columns.iter().zip(&self.unknowns) {
+            for k in 0..values.ncols() {
+                out[(unknown, k)] += values[(column, k)];
+            }
+        }
+    }
+
+    /// Adds fluxes in the rows of the factor to a vector of jumps, in units of the edges.
+    pub fn add_jumps(&self, flux: MatRef<'_, f64>, mut out: MatMut<'_, f64>) {
+        for ((&row, &jump), &unit) in self.fluxes.iter().zip(&self.jumps).zip(&self.units) {
+            for k in 0..flux.ncols() {
+                out[(jump, k)] += unit * flux[(row, k)];
+            }
+        }
+    }
+
+    /// The rows of D for one of its edges, over the interface values of the subdomain.
+    pub fn edge_rows(&self, range: std::ops::Range<usize>) -> Mat<f64> {
+        let mut out = Mat::zeros(range.len(), self.columns.len());
+        for ((&row, &jump), &unit) in self.fluxes.iter().zip(&self.jumps).zip(&self.units) {
+            if range.contains(&jump) {
+                for (j, &column) in self.columns.iter().enumerate() {
+                    out[(jump - range.start, j)] = unit * self.factor.d[(row, column)];
+                }
+            }
+        }
+        out
+    }
+}
+
+/// The data of one subdomain in the coordinates of its factor, one column per right-hand side.
+#[derive(Debug, Clone)]
+pub struct LocalData {
+    /// y_F
+    pub y: Mat<f64>,
+    /// n_F
+    pub n: Mat<f64>,
+}
+
+/// K and A of one subdomain.
+fn matrices(columns: Columns<'_>, collocation: &Collocation, rows: &LocalRows, flux_rows: &[usize]) -> (Mat<f64>, Mat<f64>) {
+    let per = collocation.perimeter.len();
+    let flux_nodes: Vec<usize> = (0..4).flat_map(|side| collocation.flux_nodes(side)).collect();
+    let (inside, around) = (rows.interior.len(), rows.perimeter.len());
+    let all = match columns {
+        Columns::Basis(basis) => {
+            let mut k = Mat::zeros(inside + around, basis.rank);
+            let mut a = Mat::zeros(rows.flux.len(), basis.rank);
+            let (top, bottom) = k.as_mut().split_at_row_mut(inside);
+            basis.assemble(Part::Interior, &rows.interior, |i| i, top);
+            basis.assemble(Part::Perimeter, &rows.perimeter, |i| i % per, bottom);
+            basis.assemble(Part::Perimeter, &rows.flux, |i| flux_nodes[i % flux_nodes.len()], a.as_mut());
+            (k, a)
+        }
+        Columns::Features { network, .. } => {
+            let interior: Points = collocation.interior.iter().copied().collect();
+            let perimeter: Points = (0..around).map(|i| collocation.perimeter[i % per].xi).collect();
+            let flux: Points =
+                (0..rows.flux.len()).map(|i| collocation.perimeter[flux_nodes[i % flux_nodes.len()]].xi).collect();
+            let k = assembled(network, &[(&interior, &rows.interior), (&perimeter, &rows.perimeter)]);
+            (k, assembled(network, &[(&flux, &rows.flux)]))
+        }
+    };
+    let a = Mat::from_fn(flux_rows.len(), all.1.ncols(), |i, j| all.1[(flux_rows[i], j)]);
+    (all.0, a)
+}
+
+impl LocalFactor {
+    /// Builds and factors the local problem. `trace_rows` are the perimeter rows that hold interface values, and
+    /// `flux_rows` the rows of A that are needed.
+    pub fn new(
+        columns: Columns<'_>,
+        collocation: &Collocation,
+        rows: &LocalRows,
+        weights: Weights,
+        trace_rows: &[usize],
+        flux_rows: &[usize],
+    ) -> Result<Self> {
+        let (k, mut a) = matrices(columns, collocation, rows, flux_rows);
+        let (height, inside) = (k.nrows(), rows.interior.len());
+        let (q, r, lift) = match columns {
+            Columns::Basis(_) => {
+                let factor = qr(k)?;
+                (factor.q, factor.r, Lift::Basis)
+            }
+            Columns::Features { truncation, cut, guarded, .. } => {
+                let neurons = k.ncols();
+                let cut = cut.unwrap_or(f64::EPSILON * height.max(neurons) as f64);
+                let limit = if guarded { safe_rank(height) } else { height.min(neurons) };
+                match truncation {
+                    Truncation::Qr => {
+                        let factor = pivoted_qr(k, cut, limit)?;
+                        a = Mat::from_fn(a.nrows(), factor.columns.len(), |i, j| a[(i, factor.columns[j])]);
+                        (factor.q, factor.r, Lift::Neurons(factor.columns, neurons))
+                    }
+                    Truncation::Svd => {
+                        let factor = truncated_svd(k.as_ref(), cut, limit)?;
+                        let orthonormal = qr(factor.u)?;
+                        a = &a * &factor.lift;
+                        (orthonormal.q, orthonormal.r, Lift::Dense(factor.lift))
+                    }
+                }
+            }
+        };
+        solve_upper_right(r.as_ref(), a.as_mut());
+
+        let mut e = Mat::zeros(height, trace_rows.len());
+        for (j, &row) in trace_rows.iter().enumerate() {
+            e[(inside + row, j)] = weights.interface(row / collocation.perimeter.len());
+        }
+        q.apply_transpose(e.as_mut());
+        let rank = r.ncols();
+        let (y, n) = (e.get(..rank, ..).to_owned(), e.get(rank.., ..).to_owned());
+        let finite = |m: &Mat<f64>| m.norm_max().is_finite();
+        if !(finite(&a) && finite(&y) && finite(&n)) {
+            return Err(Error::Compute {
+                stage: "factor",
+                problem: "the matrix of a subdomain is numerically singular".into(),
+                hint: "try another seed, fewer neurons or a larger network.cut".into(),
+            });
+        }
+        let (d, t) = (product(a.as_ref(), y.as_ref()), product(n.transpose(), n.as_ref()));
+        Ok(LocalFactor { q, r, lift, g: a, y, n, d, t })
+    }
+
+    /// Number of independent columns.
+    pub fn rank(&self) -> usize {
+        self.r.ncols()
+    }
+
+    /// Number of rows of K.
+    pub fn rows(&self) -> usize {
+        self.q.rows()
+    }
+
+    /// Q' F, one column per right-hand side.
+    pub fn data(&self, mut f: Mat<f64>) -> LocalData {
+        self.q.apply_transpose(f.as_mut());
+        let rank = self.rank();
+        LocalData { y: f.get(..rank, ..).to_owned(), n: f.get(rank.., ..).to_owned() }
+    }
+
+    /// The coefficients of the neurons for `y = Q_r' (F + E u)`, one column per right-hand side.
+    pub fn recover(&self, mut y: Mat<f64>, basis: Option<&ReferenceBasis>) -> Mat<f64> {
+        solve_upper(self.r.as_ref(), y.as_mut());
+        match &self.lift {
+            Lift::Basis => match basis {
+                Some(basis) => basis.lift(y),
+                None => y,
+            },
+            Lift::Neurons(columns, neurons) => {
+                let mut c = Mat::zeros(*neurons, y.ncols());
+                for (i, &j) in columns.iter().enumerate() {
+                    c.row_mut(j).copy_from(y.row(i));
+                }
+                c
+            }
+            Lift::Dense(lift) => lift * y,
+        }
+    }
+
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        let lift = match &self.lift {
+            Lift::Dense(lift) => lift.nrows() * lift.ncols(),
+            _ => 0,
+        };
+        let size = |m: &Mat<f64>| m.nrows() * m.ncols();
+        8 * (self.q.rows() * self.q.rank() + size(&self.r) + lift + size(&self.g) + size(&self.y) + size(&self.n) + size(&self.d) + size(&self.t))
+    }
+}
+
+/// `base + m x`.
+pub fn affine(base: &Mat<f64>, m: MatRef<'_, f64>, x: MatRef<'_, f64>) -> Mat<f64> {
+    let mut out = base.clone();
+    multiply_add(out.as_mut(), 1.0, m, x);
+    out
+}
+
+/// `a b`.
+pub fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let mut out = Mat::zeros(a.nrows(), b.ncols());
+    multiply(out.as_mut(), a, b);
+    out
+}

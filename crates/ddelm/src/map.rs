@@ -1,0 +1,224 @@
+//! Maps of the reference square `[0, 1]^2` onto a subdomain, `x = F(xi)`.
+//!
+//! The rectangle is the affine case. Sides of the reference square are numbered left, right, bottom, top; a side is
+//! run through by `t` in `[0, 1]`, upwards on the left and right sides, to the right on the other two.
+
+use std::sync::Arc;
+
+/// A point or a vector of the plane.
+pub type Point = [f64; 2];
+
+/// A smooth one-to-one map of the reference square into the plane.
+pub trait Map: Send + Sync {
+    /// `F(xi)`.
+    fn point(&self, xi: Point) -> Point;
+
+    /// `J[a][b] = dx_a / dxi_b`.
+    fn jacobian(&self, xi: Point) -> [[f64; 2]; 2];
+
+    /// `H[a][b][c] = d^2 x_a / dxi_b dxi_c`.
+    fn hessian(&self, xi: Point) -> [[[f64; 2]; 2]; 2];
+
+    /// The map as an affine one, if it is.
+    fn affine(&self) -> Option<Affine> {
+        None
+    }
+
+    /// The reference point of x, if x lies in the subdomain (to `1e-12` of its size).
+    ///
+    /// Newton's method from the centre, with steps that stay near the square.
+    fn inverse(&self, x: Point) -> Option<Point> {
+        let mut xi = [0.5, 0.5];
+        let mut last = f64::INFINITY;
+        for _ in 0..60 {
+            let p = self.point(xi);
+            let step = solve2(self.jacobian(xi), [x[0] - p[0], x[1] - p[1]]);
+            let size = step[0].abs().max(step[1].abs());
+            if !size.is_finite() {
+                return None;
+            }
+            let damping = (0.5 / size).min(1.0);
+            for k in 0..2 {
+                xi[k] = (xi[k] + damping * step[k]).clamp(-0.25, 1.25);
+            }
+            if size < 1e-15 || (size < 1e-12 && size >= last) {
+                break;
+            }
+            last = size;
+        }
+        (last < 1e-10).then(|| clamp_to_square(xi))?
+    }
+}
+
+/// A point of the reference square, moved onto it if it lies outside by no more than rounding.
+fn clamp_to_square(xi: Point) -> Option<Point> {
+    const SLACK: f64 = 1e-12;
+    let inside = |t: f64| (-SLACK..=1.0 + SLACK).contains(&t);
+    (inside(xi[0]) && inside(xi[1])).then(|| xi.map(|t| t.clamp(0.0, 1.0)))
+}
+
+/// Solves `J s = r`.
+fn solve2(j: [[f64; 2]; 2], r: Point) -> Point {
+    let det = determinant(j);
+    [(j[1][1] * r[0] - j[0][1] * r[1]) / det, (j[0][0] * r[1] - j[1][0] * r[0]) / det]
+}
+
+/// `det J`.
+pub fn determinant(j: [[f64; 2]; 2]) -> f64 {
+    j[0][0] * j[1][1] - j[0][1] * j[1][0]
+}
+
+/// `J^-1`: the rows are the gradients of the reference coordinates, `I[k][a] = dxi_k / dx_a`.
+pub fn inverse2(j: [[f64; 2]; 2]) -> [[f64; 2]; 2] {
+    let det = determinant(j);
+    [[j[1][1] / det, -j[0][1] / det], [-j[1][0] / det, j[0][0] / det]]
+}
+
+/// `x = origin + J xi`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Affine {
+    /// The image of the reference origin.
+    pub origin: Point,
+    /// J
+    pub jacobian: [[f64; 2]; 2],
+}
+
+impl Affine {
+    /// The rectangle with the given lower left corner, width and height.
+    pub fn rectangle(origin: Point, width: f64, height: f64) -> Self {
+        Affine { origin, jacobian: [[width, 0.0], [0.0, height]] }
+    }
+}
+
+impl Map for Affine {
+    fn point(&self, xi: Point) -> Point {
+        let j = &self.jacobian;
+        [0, 1].map(|a| self.origin[a] + j[a][0] * xi[0] + j[a][1] * xi[1])
+    }
+
+    fn jacobian(&self, _: Point) -> [[f64; 2]; 2] {
+        self.jacobian
+    }
+
+    fn hessian(&self, _: Point) -> [[[f64; 2]; 2]; 2] {
+        [[[0.0; 2]; 2]; 2]
+    }
+
+    fn affine(&self) -> Option<Affine> {
+        Some(*self)
+    }
+
+    fn inverse(&self, x: Point) -> Option<Point> {
+        clamp_to_square(solve2(self.jacobian, [x[0] - self.origin[0], x[1] - self.origin[1]]))
+    }
+}
+
+/// A sector of an annulus: `x = centre + r (cos theta, sin theta)`, r along the first reference direction.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Polar {
+    /// The centre of the circles.
+    pub centre: Point,
+    /// Inner and outer radius.
+    pub radius: [f64; 2],
+    /// First and last angle.
+    pub angle: [f64; 2],
+}
+
+impl Polar {
+    fn polar(&self, xi: Point) -> (f64, f64, f64, f64) {
+        let (dr, da) = (self.radius[1] - self.radius[0], self.angle[1] - self.angle[0]);
+        (self.radius[0] + dr * xi[0], self.angle[0] + da * xi[1], dr, da)
+    }
+}
+
+impl Map for Polar {
+    fn point(&self, xi: Point) -> Point {
+        let (r, angle, ..) = self.polar(xi);
+        [self.centre[0] + r * angle.cos(), self.centre[1] + r * angle.sin()]
+    }
+
+    fn jacobian(&self, xi: Point) -> [[f64; 2]; 2] {
+        let (r, angle, dr, da) = self.polar(xi);
+        let (s, c) = angle.sin_cos();
+        [[dr * c, -r * da * s], [dr * s, r * da * c]]
+    }
+
+    fn hessian(&self, xi: Point) -> [[[f64; 2]; 2]; 2] {
+        let (r, angle, dr, da) = self.polar(xi);
+        let (s, c) = angle.sin_cos();
+        let (mixed, pure) = (dr * da, r * da * da);
+        [[[0.0, -mixed * s], [-mixed * s, -pure * c]], [[0.0, mixed * c], [mixed * c, -pure * s]]]
+    }
+}
+
+/// A shared map.
+pub type MapRef = Arc<dyn Map>;
+
+/// The reference point at parameter t of a side.
+pub fn side_point(side: usize, t: f64) -> Point {
+    match side {
+        0 => [0.0, t],
+        1 => [1.0, t],
+        2 => [t, 0.0],
+        _ => [t, 1.0],
+    }
+}
+
+/// The outward normal of a side of the reference square.
+pub const REFERENCE_NORMALS: [Point; 4] = [[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.0, 1.0]];
+
+/// The outward unit normal of the subdomain at a reference point of a side: `J^-T n_ref`, normalised.
+pub fn unit_normal(jacobian: [[f64; 2]; 2], side: usize) -> Point {
+    let i = inverse2(jacobian);
+    let n = REFERENCE_NORMALS[side];
+    let v = [0, 1].map(|a| i[0][a] * n[0] + i[1][a] * n[1]);
+    let length = v[0].hypot(v[1]);
+    [v[0] / length, v[1] / length]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECTOR: Polar = Polar { centre: [0.3, -0.2], radius: [1.0, 2.0], angle: [0.1, 1.4] };
+
+    #[test]
+    fn derivatives_of_the_polar_map_match_differences() {
+        let (xi, h) = ([0.3, 0.7], 1e-5);
+        for b in 0..2 {
+            let shifted = |s: f64| {
+                let mut q = xi;
+                q[b] += s * h;
+                q
+            };
+            let (p, m) = (SECTOR.point(shifted(1.0)), SECTOR.point(shifted(-1.0)));
+            let (jp, jm) = (SECTOR.jacobian(shifted(1.0)), SECTOR.jacobian(shifted(-1.0)));
+            for a in 0..2 {
+                assert!((SECTOR.jacobian(xi)[a][b] - (p[a] - m[a]) / (2.0 * h)).abs() < 1e-9);
+                for c in 0..2 {
+                    assert!((SECTOR.hessian(xi)[a][b][c] - (jp[a][c] - jm[a][c]) / (2.0 * h)).abs() < 1e-9);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn inverse_undoes_the_map() {
+        let affine = Affine { origin: [1.0, 2.0], jacobian: [[0.5, 0.2], [-0.1, 2.0]] };
+        for xi in [[0.0, 0.0], [1.0, 1.0], [0.25, 0.9], [1.0, 0.4]] {
+            for map in [&SECTOR as &dyn Map, &affine] {
+                let back = map.inverse(map.point(xi)).unwrap();
+                assert!((back[0] - xi[0]).abs() < 1e-13 && (back[1] - xi[1]).abs() < 1e-13);
+            }
+        }
+        assert_eq!(SECTOR.inverse([0.3, -0.2]), None);
+        assert_eq!(affine.inverse([5.0, 2.0]), None);
+    }
+
+    #[test]
+    fn normals_point_outwards() {
+        let j = SECTOR.jacobian([1.0, 0.5]);
+        let (n, p) = (unit_normal(j, 1), SECTOR.point([1.0, 0.5]));
+        assert!((n[0] - (p[0] - 0.3) / 2.0).abs() < 1e-14 && (n[1] - (p[1] + 0.2) / 2.0).abs() < 1e-14);
+    }
+}

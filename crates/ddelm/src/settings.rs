@@ -1,0 +1,232 @@
+//! What the user may choose, with the two presets.
+//!
+//! The same structs stand behind the Rust interface, problem files and Python, so that a default means the same
+//! everywhere.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::activation::Activation;
+use crate::collocation::Nodes;
+use crate::error::{Error, Result};
+use crate::features::Initialization;
+use crate::problem::Equation;
+
+/// A set of defaults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Preset {
+    /// Shared reference features, Chebyshev nodes, scaled rows, direct interface solve with refinement.
+    #[default]
+    Fast,
+    /// Algorithm 1 of the paper: own features, uniform nodes, rows as they stand, conjugate gradients.
+    Paper,
+}
+
+/// How the local problems are put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// The Schur complement system for the interface values (the paper's method).
+    Schur,
+    /// One network for the whole domain.
+    Elm,
+    /// Local networks with continuity rows in one global least-squares problem (LocELM, DPIELM).
+    Locelm,
+}
+
+/// Whether subdomains have the same features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sharing {
+    /// One network in reference coordinates for all.
+    Shared,
+    /// One network each.
+    Independent,
+}
+
+/// How the inverse of a local matrix is truncated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Truncation {
+    /// Column-pivoted QR.
+    Qr,
+    /// Singular value decomposition.
+    Svd,
+}
+
+/// How the interface system is solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum InterfaceSolver {
+    /// Conjugate gradients on the Schur complement system.
+    Cg,
+    /// Sparse Cholesky factorization, with refinement.
+    Direct,
+}
+
+/// Hidden layers given by the user, in physical coordinates.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GivenWeights {
+    /// Neurons per subdomain, M.
+    pub neurons: usize,
+    /// w of shape (subdomains, 2, M).
+    pub w: Vec<f64>,
+    /// b of shape (subdomains, M).
+    pub b: Vec<f64>,
+}
+
+/// All choices of a solve on a given decomposition.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// How the local problems are put together.
+    pub method: Method,
+    /// Intervals per side of a subdomain, n.
+    pub points: usize,
+    /// Neurons per subdomain, M; `None` is `points^2`.
+    pub neurons: Option<usize>,
+    /// Where the nodes lie.
+    pub nodes: Nodes,
+    /// Whether rows are scaled and weighted.
+    pub scaled_rows: bool,
+    /// Whether subdomains have the same features.
+    pub sharing: Sharing,
+    /// sigma
+    pub activation: Activation,
+    /// How weights are drawn.
+    pub initialization: Initialization,
+    /// Half the range of the weights, l: in reference coordinates for `suggested` and `weighted`, in physical ones
+    /// for `manual`. `None` is `c sqrt(M)`.
+    pub scale: Option<f64>,
+    /// The constant c of `l = c sqrt(M)` (paper, eq. (4.3)); `None` is the preset's.
+    pub c: Option<f64>,
+    /// By how much of its side the subdomain is enlarged for the biases, r.
+    pub radius: f64,
+    /// The seed of the weights.
+    pub seed: u64,
+    /// Hidden layers to use instead of random ones.
+    pub weights: Option<Arc<GivenWeights>>,
+    /// How the inverse of a local matrix is truncated.
+    pub truncation: Truncation,
+    /// Directions smaller than this times the largest are dropped; `None` is the preset's.
+    pub cut: Option<f64>,
+    /// How the interface system is solved.
+    pub interface: InterfaceSolver,
+    /// Relative residual at which conjugate gradients stop.
+    pub tolerance: f64,
+    /// Largest number of iterations of conjugate gradients.
+    pub max_iterations: usize,
+    /// Largest number of refinement steps after a direct solve.
+    pub refinements: usize,
+}
+
+impl Settings {
+    /// The default method.
+    pub fn fast() -> Self {
+        Settings {
+            method: Method::Schur,
+            points: 16,
+            neurons: None,
+            nodes: Nodes::Chebyshev,
+            scaled_rows: true,
+            sharing: Sharing::Shared,
+            activation: Activation::Tanh,
+            initialization: Initialization::Suggested,
+            scale: None,
+            c: None,
+            radius: 0.5,
+            seed: 0,
+            weights: None,
+            truncation: Truncation::Qr,
+            cut: None,
+            interface: InterfaceSolver::Direct,
+            tolerance: 1e-9,
+            max_iterations: 100_000,
+            refinements: 4,
+        }
+    }
+
+    /// The method of the paper, to the letter.
+    pub fn paper() -> Self {
+        Settings {
+            nodes: Nodes::Uniform,
+            scaled_rows: false,
+            sharing: Sharing::Independent,
+            interface: InterfaceSolver::Cg,
+            ..Settings::fast()
+        }
+    }
+
+    /// The settings of a preset.
+    pub fn preset(preset: Preset) -> Self {
+        match preset {
+            Preset::Fast => Settings::fast(),
+            Preset::Paper => Settings::paper(),
+        }
+    }
+
+    /// Neurons per subdomain.
+    pub fn neurons(&self) -> usize {
+        match &self.weights {
+            Some(given) => given.neurons,
+            None => self.neurons.unwrap_or(self.points * self.points),
+        }
+    }
+
+    /// Half the range of the weights.
+    pub fn scale_for(&self, equation: &Equation) -> f64 {
+        let c = self.c.unwrap_or(match (self.scaled_rows, equation) {
+            (true, _) => 0.1,
+            (false, Equation::SecondOrder { .. }) => 0.125,
+            (false, Equation::Plate { .. }) => 0.0625,
+        });
+        let manual = self.initialization == Initialization::Manual;
+        self.scale.unwrap_or(if manual { 1.0 } else { c * (self.neurons() as f64).sqrt() })
+    }
+
+    /// Refuses what the method cannot work with.
+    pub fn validate(&self) -> Result<()> {
+        let bad = |key: &str, value: String, problem: &str, hint: &str| Err(Error::input(key, value, problem, hint));
+        if self.points < 2 {
+            return bad(
+                "discretization.points",
+                self.points.to_string(),
+                "a subdomain needs at least two intervals per side",
+                "10 to 24 is usual",
+            );
+        }
+        if self.neurons() == 0 {
+            return bad("discretization.neurons", "0".into(), "a network needs at least one neuron", "points^2 is usual");
+        }
+        for (key, value) in [("network.scale", self.scale), ("network.c", self.c)] {
+            if let Some(v) = value.filter(|v| !(v.is_finite() && *v > 0.0)) {
+                return bad(key, v.to_string(), "it must be a positive number", "leave it out for the default");
+            }
+        }
+        if !(self.radius.is_finite() && self.radius >= 0.0) {
+            return bad("network.r", self.radius.to_string(), "it must not be negative", "0.5 is the default");
+        }
+        if let Some(v) = self.cut.filter(|v| !(0.0..1.0).contains(v)) {
+            return bad("network.cut", v.to_string(), "it must lie between 0 and 1", "leave it out for the default");
+        }
+        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
+            return bad(
+                "interface.tolerance",
+                self.tolerance.to_string(),
+                "a relative residual lies between 0 and 1",
+                "1e-9 is the default",
+            );
+        }
+        if self.max_iterations == 0 {
+            return bad("interface.max_iterations", "0".into(), "at least one iteration is needed", "100000 is the default");
+        }
+        Ok(())
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings::fast()
+    }
+}

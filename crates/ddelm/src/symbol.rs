@@ -1,0 +1,278 @@
+//! Linear differential operators at a point, and what they do to a ridge function.
+//!
+//! An operator of order at most four is `sum_alpha c_alpha d^alpha`, 15 numbers in two dimensions. On a feature
+//! `phi(xi) = sigma(w . xi + b)` every derivative is `d^alpha phi = w^alpha sigma^(|alpha|)`, so the operator acts through five
+//! numbers only,
+//!
+//! ```text
+//! L phi = sum_k s_k sigma^(k)(w . xi + b),    s_k = sum_{|alpha| = k} c_alpha w^alpha.
+//! ```
+//!
+//! The homogeneous parts multiply like polynomials in w: that is how the biharmonic operator and the flux of the
+//! Laplacian are made.
+
+use crate::map::{Map, Point, inverse2};
+
+/// Number of derivatives of order at most four in two dimensions.
+pub const DERIVATIVES: usize = 15;
+
+/// The derivatives in their order: `ORDERS[a]` is how often `d^alpha` differentiates in each direction.
+pub const ORDERS: [[u8; 2]; DERIVATIVES] = [
+    [0, 0],
+    [1, 0],
+    [0, 1],
+    [2, 0],
+    [1, 1],
+    [0, 2],
+    [3, 0],
+    [2, 1],
+    [1, 2],
+    [0, 3],
+    [4, 0],
+    [3, 1],
+    [2, 2],
+    [1, 3],
+    [0, 4],
+];
+
+/// The index of a derivative in [`ORDERS`].
+pub const fn derivative(orders: [u8; 2]) -> usize {
+    let k = (orders[0] + orders[1]) as usize;
+    k * (k + 1) / 2 + orders[1] as usize
+}
+
+/// A linear differential operator at a point, `sum_alpha c_alpha d^alpha`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Symbol(pub [f64; DERIVATIVES]);
+
+impl Symbol {
+    /// The zero operator.
+    pub const ZERO: Symbol = Symbol([0.0; DERIVATIVES]);
+
+    /// `u -> u`.
+    pub const TRACE: Symbol = {
+        let mut c = [0.0; DERIVATIVES];
+        c[0] = 1.0;
+        Symbol(c)
+    };
+
+    /// `v . grad`.
+    pub fn gradient(v: Point) -> Symbol {
+        let mut c = [0.0; DERIVATIVES];
+        (c[1], c[2]) = (v[0], v[1]);
+        Symbol(c)
+    }
+
+    /// `sum_ab g_ab d_a d_b`.
+    pub fn hessian(g: [[f64; 2]; 2]) -> Symbol {
+        let mut c = [0.0; DERIVATIVES];
+        (c[3], c[4], c[5]) = (g[0][0], g[0][1] + g[1][0], g[1][1]);
+        Symbol(c)
+    }
+
+    /// `factor` times the operator.
+    pub fn scaled(mut self, factor: f64) -> Symbol {
+        self.0.iter_mut().for_each(|c| *c *= factor);
+        self
+    }
+
+    /// The sum of two operators.
+    pub fn plus(mut self, other: Symbol) -> Symbol {
+        self.0.iter_mut().zip(other.0).for_each(|(c, d)| *c += d);
+        self
+    }
+
+    /// The composition of two operators with constant coefficients. Parts of order above four are dropped.
+    pub fn times(self, other: Symbol) -> Symbol {
+        let mut c = [0.0; DERIVATIVES];
+        for (a, &p) in ORDERS.iter().zip(&self.0) {
+            for (b, &q) in ORDERS.iter().zip(&other.0) {
+                let orders = [a[0] + b[0], a[1] + b[1]];
+                if p != 0.0 && q != 0.0 && orders[0] + orders[1] <= 4 {
+                    c[derivative(orders)] += p * q;
+                }
+            }
+        }
+        Symbol(c)
+    }
+}
+
+/// A map at one point: what turns derivatives in x into derivatives in the reference coordinates.
+#[derive(Debug, Clone, Copy)]
+pub struct Frame {
+    /// `J^-1[k][a] = dxi_k / dx_a`.
+    pub inverse: [[f64; 2]; 2],
+    /// `d^2 xi_k / dx_a dx_b`, by k.
+    second: [[[f64; 2]; 2]; 2],
+}
+
+impl Frame {
+    /// The frame of a map at a reference point.
+    pub fn new(map: &dyn Map, xi: Point) -> Frame {
+        let inverse = inverse2(map.jacobian(xi));
+        let h = map.hessian(xi);
+        // Differentiating J^-1 J = 1: d2 xi_k / dx_a dx_b = -sum (J^-1)_kc H_cde (J^-1)_da (J^-1)_eb.
+        let mut second = [[[0.0; 2]; 2]; 2];
+        for (k, block) in second.iter_mut().enumerate() {
+            for (a, row) in block.iter_mut().enumerate() {
+                for (b, value) in row.iter_mut().enumerate() {
+                    for c in 0..2 {
+                        for d in 0..2 {
+                            for e in 0..2 {
+                                *value -= inverse[k][c] * h[c][d][e] * inverse[d][a] * inverse[e][b];
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        Frame { inverse, second }
+    }
+
+    /// `v . grad_x` in reference coordinates.
+    pub fn gradient(&self, v: Point) -> Symbol {
+        let i = &self.inverse;
+        Symbol::gradient([i[0][0] * v[0] + i[0][1] * v[1], i[1][0] * v[0] + i[1][1] * v[1]])
+    }
+
+    /// `sum_ab g_ab d^2 / dx_a dx_b` in reference coordinates.
+    pub fn hessian(&self, g: [[f64; 2]; 2]) -> Symbol {
+        let i = &self.inverse;
+        let (mut second, mut first) = ([[0.0; 2]; 2], [0.0; 2]);
+        for k in 0..2 {
+            for a in 0..2 {
+                for b in 0..2 {
+                    for l in 0..2 {
+                        second[k][l] += g[a][b] * i[k][a] * i[l][b];
+                    }
+                    first[k] += g[a][b] * self.second[k][a][b];
+                }
+            }
+        }
+        Symbol::hessian(second).plus(Symbol::gradient(first))
+    }
+
+    /// The Laplacian in reference coordinates.
+    pub fn laplacian(&self) -> Symbol {
+        self.hessian([[1.0, 0.0], [0.0, 1.0]])
+    }
+}
+
+/// The operators of many rows, one array per derivative; `None` where no row has that derivative.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Symbols {
+    coefficients: [Option<Vec<f64>>; DERIVATIVES],
+    len: usize,
+}
+
+impl Symbols {
+    /// No rows yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a row.
+    pub fn push(&mut self, symbol: &Symbol) {
+        for (slot, &c) in self.coefficients.iter_mut().zip(&symbol.0) {
+            match slot {
+                Some(values) => values.push(c),
+                None if c != 0.0 => {
+                    let mut values = vec![0.0; self.len];
+                    values.push(c);
+                    *slot = Some(values);
+                }
+                None => {}
+            }
+        }
+        self.len += 1;
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The coefficients of every derivative, one per row.
+    pub fn coefficients(&self) -> [Option<&[f64]>; DERIVATIVES] {
+        self.coefficients.each_ref().map(|c| c.as_deref())
+    }
+
+    /// The derivatives that some row has.
+    pub fn active(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..DERIVATIVES).filter(|&a| self.coefficients[a].is_some())
+    }
+
+    /// Feeds every number to a hasher, bit for bit.
+    pub fn hash_bits(&self, state: &mut impl std::hash::Hasher) {
+        for (a, column) in self.coefficients.iter().enumerate() {
+            if let Some(values) = column {
+                state.write_usize(a);
+                values.iter().for_each(|v| state.write_u64(v.to_bits()));
+            }
+        }
+    }
+}
+
+impl FromIterator<Symbol> for Symbols {
+    fn from_iter<I: IntoIterator<Item = Symbol>>(rows: I) -> Self {
+        let mut symbols = Symbols::new();
+        rows.into_iter().for_each(|row| symbols.push(&row));
+        symbols
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::map::{Affine, Polar};
+    use proptest::prelude::*;
+
+    /// `sum_alpha c_alpha d^alpha` of `exp(p . xi)` at xi, over `exp(p . xi)`: the polynomial of the symbol.
+    fn polynomial(symbol: &Symbol, p: Point) -> f64 {
+        ORDERS.iter().zip(&symbol.0).map(|(o, c)| c * p[0].powi(o[0].into()) * p[1].powi(o[1].into())).sum()
+    }
+
+    #[test]
+    fn derivatives_are_numbered_by_order() {
+        for (a, orders) in ORDERS.iter().enumerate() {
+            assert_eq!(derivative(*orders), a);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn composition_multiplies_polynomials(g in proptest::array::uniform3(-2.0..2.0f64), v in proptest::array::uniform2(-2.0..2.0f64),
+                                              p in proptest::array::uniform2(-2.0..2.0f64)) {
+            let quadratic = Symbol::hessian([[g[0], g[1]], [g[1], g[2]]]);
+            let linear = Symbol::gradient(v);
+            let (q, l) = (polynomial(&quadratic, p), polynomial(&linear, p));
+            prop_assert!((polynomial(&quadratic.times(linear), p) - q * l).abs() < 1e-12 * (1.0 + (q * l).abs()));
+            prop_assert!((polynomial(&quadratic.times(quadratic), p) - q * q).abs() < 1e-12 * (1.0 + q * q));
+        }
+
+        /// Derivatives in x of a function given in reference coordinates, against differences of the composed function.
+        #[test]
+        fn frames_follow_the_chain_rule(xi in proptest::array::uniform2(0.2..0.8f64), p in proptest::array::uniform2(-1.0..1.0f64)) {
+            let polar = Polar { centre: [0.0; 2], radius: [1.0, 2.0], angle: [0.2, 1.3] };
+            let affine = Affine { origin: [0.1, 0.2], jacobian: [[0.5, 0.3], [-0.2, 0.8]] };
+            for map in [&polar as &dyn Map, &affine] {
+                let u = |x: Point| { let q = map.inverse(x).unwrap(); (p[0] * q[0] + p[1] * q[1]).exp() };
+                let (x, h) = (map.point(xi), 1e-3);
+                let at = |i: f64, j: f64| u([x[0] + i * h, x[1] + j * h]);
+                let frame = Frame::new(map, xi);
+                let scale = at(0.0, 0.0);
+                let laplacian = (at(1.0, 0.0) + at(-1.0, 0.0) + at(0.0, 1.0) + at(0.0, -1.0) - 4.0 * scale) / (h * h);
+                prop_assert!((polynomial(&frame.laplacian(), p) * scale - laplacian).abs() < 1e-4);
+                let mixed = (at(1.0, 1.0) - at(1.0, -1.0) - at(-1.0, 1.0) + at(-1.0, -1.0)) / (4.0 * h * h);
+                prop_assert!((polynomial(&frame.hessian([[0.0, 1.0], [0.0, 0.0]]), p) * scale - mixed).abs() < 1e-4);
+                let slope = (at(1.0, 0.0) - at(-1.0, 0.0)) / (2.0 * h);
+                prop_assert!((polynomial(&frame.gradient([1.0, 0.0]), p) * scale - slope).abs() < 1e-5);
+            }
+        }
+    }
+}
