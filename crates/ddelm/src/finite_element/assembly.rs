@@ -14,7 +14,7 @@
 
 use rayon::prelude::*;
 
-use super::coefficients::{Coefficients, Rectangle, evaluate};
+use super::coefficients::{Coefficients, Rectangle, Terms, evaluate};
 use super::grid::{Grid, Rows};
 use super::operator::{Operator, Weights};
 use crate::error::{Error, Result};
@@ -32,10 +32,11 @@ pub(super) struct System {
 
 /// Evaluates the data of the problem and assembles it.
 pub(super) fn assemble(problem: &Problem, rectangle: &Rectangle) -> Result<System> {
+    let terms = Terms::new(&problem.equation)?;
     let conditions = check_conditions(&problem.conditions)?;
     let walls = conditions.map(|condition| matches!(condition.kind, ConditionKind::Dirichlet));
     let grid = Grid { cells: rectangle.cells, walls };
-    let coefficients = Coefficients::new(problem, rectangle, &grid)?;
+    let coefficients = Coefficients::new(&terms, &problem.source, rectangle, &grid)?;
 
     let mut weights = assemble_weights(&coefficients, rectangle, &grid);
     let mut load = assemble_vertices(&coefficients.source, rectangle, &grid);

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::grid::{Grid, Rows};
 use crate::error::{Error, Result};
 use crate::field::{Field, FieldRef};
-use crate::problem::{Diffusion, Equation, Problem};
+use crate::problem::{Diffusion, Equation};
 
 /// A rectangle and its grid lines.
 #[derive(Debug, Clone)]
@@ -53,6 +53,32 @@ pub(super) fn evaluate(field: &dyn Field, quantity: &str, x: &[f64], y: &[f64], 
     }
 }
 
+/// The terms of a symmetric equation of second order.
+pub(super) struct Terms<'a> {
+    diffusion: &'a Diffusion,
+    reaction: Option<&'a FieldRef>,
+}
+
+impl<'a> Terms<'a> {
+    /// Refuses every other equation.
+    pub fn new(equation: &'a Equation) -> Result<Self> {
+        let Equation::SecondOrder { diffusion, advection, reaction } = equation else {
+            return Err(refuse("equation", "plate", "the reference solver knows equations of second order only"));
+        };
+        if let Some([x, y]) = advection
+            && [x, y].iter().any(|b| b.constant() != Some(0.0))
+        {
+            let value = format!("({}, {})", x.describe(), y.describe());
+            return Err(refuse("equation.advection", &value, "the reference solver knows symmetric equations only"));
+        }
+        Ok(Terms { diffusion, reaction: reaction.as_ref() })
+    }
+}
+
+fn refuse(key: &str, value: &str, problem: &str) -> Error {
+    Error::input(key, value, problem, "solve this problem by subdomains instead")
+}
+
 /// Coefficients and source at the centres of the cells, in the layout of the grid: cell (i, j) at its first node.
 pub(super) struct Coefficients {
     pub a11: Arc<Rows>,
@@ -63,19 +89,10 @@ pub(super) struct Coefficients {
 }
 
 impl Coefficients {
-    pub fn new(problem: &Problem, rectangle: &Rectangle, grid: &Grid) -> Result<Self> {
-        let Equation::SecondOrder { diffusion, advection, reaction } = &problem.equation else {
-            return Err(refuse("equation", "plate", "the reference solver knows equations of second order only"));
-        };
-        if let Some([x, y]) = advection
-            && [x, y].iter().any(|b| b.constant() != Some(0.0))
-        {
-            let value = format!("({}, {})", x.describe(), y.describe());
-            return Err(refuse("equation.advection", &value, "the reference solver knows symmetric equations only"));
-        }
+    pub fn new(terms: &Terms<'_>, source: &FieldRef, rectangle: &Rectangle, grid: &Grid) -> Result<Self> {
         let cells = Cells { rectangle, grid };
-        let [a11, a12, a22] = cells.sample_diffusion(diffusion)?;
-        let reaction = match reaction {
+        let [a11, a12, a22] = cells.sample_diffusion(terms.diffusion)?;
+        let reaction = match terms.reaction {
             None => Rows::constant(0.0, grid),
             Some(c) => cells.sample(c, "equation.reaction")?,
         };
@@ -83,17 +100,13 @@ impl Coefficients {
             let value = reaction.row(row)[k];
             (value < 0.0).then(|| ("equation.reaction", value.to_string(), "the reaction must not be negative"))
         })?;
-        Ok(Coefficients { a11, a12, a22, reaction, source: cells.sample(&problem.source, "equation.source")? })
+        Ok(Coefficients { a11, a12, a22, reaction, source: cells.sample(source, "equation.source")? })
     }
 
     /// Whether the reaction is zero in every cell.
     pub fn reaction_vanishes(&self, grid: &Grid) -> bool {
         (1..=grid.cells[1]).into_par_iter().all(|row| self.reaction.row(row).iter().all(|&c| c == 0.0))
     }
-}
-
-fn refuse(key: &str, value: &str, problem: &str) -> Error {
-    Error::input(key, value, problem, "solve this problem by subdomains instead")
 }
 
 /// The cells of a grid on a rectangle.

@@ -272,7 +272,10 @@ fn refuses_what_it_cannot_solve() {
         assert_eq!(error.key(), Some(key));
     }
 
-    let mut problem = zero_walls(Equation::poisson());
+    let mut problem = zero_walls(Equation::Plate { rigidity: one() });
+    problem.conditions.fill(Condition::clamped(one(), one()));
+    assert_eq!(refusal(&problem).key(), Some("equation"));
+    problem = zero_walls(Equation::poisson());
     problem.conditions[2] = Condition::clamped(one(), one());
     assert_eq!(refusal(&problem).key(), Some("boundary.bottom"));
     problem.conditions[2] = Condition::robin(constant(-1.0), one());

@@ -17,21 +17,14 @@
 
 use std::sync::Arc;
 
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::factor::{LltError, LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
-use faer::linalg::matmul::{matmul, triangular};
+use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::prelude::{Reborrow, ReborrowMut};
-use faer::{Accum, Mat, MatMut, MatRef, Par, Spec};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 use super::fronts::{Front, Symbolic};
+use super::tiles::{factor_panel, subtract_square};
 use crate::error::Error;
-
-/// Panels up to this width are factored by one call of the dense kernel.
-const PANEL: usize = 64;
-
-/// Products larger than this in either direction are computed in tiles.
-const TILE: usize = 384;
 
 /// Subtrees with fewer operations than this stay on one thread.
 const SPAWN: f64 = 1e6;
@@ -42,7 +35,7 @@ const SPAWN: f64 = 1e6;
 pub struct NotPositive {
     /// The unknown, in the numbering of the caller.
     pub unknown: usize,
-    /// Number of unknowns that were eliminated before it, at most.
+    /// Its place in the order of elimination.
     pub position: usize,
 }
 
@@ -159,7 +152,12 @@ impl SparseCholesky {
     }
 
     /// Solves L' x = y in the subtrees of siblings; `boundary` gives the values on the boundary of each of them.
-    fn backward_siblings(&self, siblings: &[usize], x: MatMut<'_, f64>, boundary: &(impl Fn(usize) -> Mat<f64> + Sync)) {
+    fn backward_siblings(
+        &self,
+        siblings: &[usize],
+        x: MatMut<'_, f64>,
+        boundary: &(impl Fn(usize) -> Mat<f64> + Sync),
+    ) {
         match siblings {
             [] => (),
             &[only] => self.backward(only, x, boundary(only).as_ref()),
@@ -246,10 +244,8 @@ impl<E: Fn(usize, MatMut<'_, f64>) + Sync> Elimination<'_, E> {
             _ => {
                 let halves = Halves::new(self.symbolic, siblings);
                 let (panels_left, panels_right) = panels.split_at_mut(halves.fronts);
-                let (left, right) = halves.join(
-                    || self.siblings(halves.left, panels_left),
-                    || self.siblings(halves.right, panels_right),
-                );
+                let (left, right) = halves
+                    .join(|| self.siblings(halves.left, panels_left), || self.siblings(halves.right, panels_right));
                 let mut left = left?;
                 left.extend(right?);
                 Ok(left)
@@ -364,73 +360,183 @@ impl FrontMatrix {
     }
 }
 
-/// Replaces the pivot columns [F11; F21] of a front by [L11; L21]. An error is the number of a pivot that is not
-/// positive.
-fn factor_panel(panel: MatMut<'_, f64>) -> Result<(), usize> {
-    let width = panel.ncols();
-    if width <= PANEL {
-        let (mut square, below) = panel.split_at_row_mut(width);
-        factor_square(square.rb_mut())?;
-        return Ok(solve_rows(square.rb(), below));
-    }
-    let half = (width / 2).next_multiple_of(PANEL / 4);
-    let (mut left, right) = panel.split_at_col_mut(half);
-    factor_panel(left.rb_mut())?;
-    let mut right = right.subrows_mut(half, left.nrows() - half);
-    let (top, bottom) = left.rb().subrows(half, left.nrows() - half).split_at_row(width - half);
-    let (right_top, right_bottom) = right.rb_mut().split_at_row_mut(width - half);
-    rayon::join(|| subtract_square(right_top, top), || subtract_product(right_bottom, bottom, top));
-    factor_panel(right).map_err(|pivot| pivot + half)
-}
+#[cfg(test)]
+mod tests {
+    use faer::Side;
+    use faer::linalg::solvers::Solve;
+    use proptest::prelude::*;
 
-fn factor_square(square: MatMut<'_, f64>) -> Result<(), usize> {
-    let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(square.nrows(), Par::Seq, Spec::default()));
-    let stack = MemStack::new(&mut memory);
-    cholesky_in_place(square, LltRegularization::default(), Par::Seq, stack, Spec::default())
-        .map(|_| ())
-        .map_err(|LltError::NonPositivePivot { index }| index)
-}
+    use super::*;
+    use crate::interface::dissection::tests::grid;
+    use crate::interface::tiles::TILE;
 
-/// X <- X L^-T, in tiles of rows.
-fn solve_rows(l: MatRef<'_, f64>, x: MatMut<'_, f64>) {
-    if x.nrows() <= TILE {
-        return solve_lower_triangular_in_place(l, x.transpose_mut(), Par::Seq);
+    /// A number in [-1, 1) that depends on its arguments only.
+    fn noise(a: usize, b: usize, c: usize) -> f64 {
+        let mixed = [a, b, c].iter().fold(0x9e37_79b9_7f4a_7c15u64, |hash, &x| {
+            let hash = (hash ^ x as u64).wrapping_mul(0xff51_afd7_ed55_8ccd);
+            hash ^ (hash >> 29)
+        });
+        mixed as f64 / 2f64.powi(63) - 1.0
     }
-    let half = x.nrows() / 2;
-    let (top, bottom) = x.split_at_row_mut(half);
-    rayon::join(|| solve_rows(l, top), || solve_rows(l, bottom));
-}
 
-/// The lower triangle of C <- C - A A', in tiles.
-fn subtract_square(c: MatMut<'_, f64>, a: MatRef<'_, f64>) {
-    if c.nrows() <= TILE {
-        use triangular::BlockStructure::{Rectangular, TriangularLower};
-        let b = a.transpose();
-        return triangular::matmul(c, TriangularLower, Accum::Add, a, Rectangular, b, Rectangular, -1.0, Par::Seq);
+    /// A random positive definite element.
+    fn element(k: usize, mut m: MatMut<'_, f64>) {
+        for j in 0..m.ncols() {
+            for i in j..m.nrows() {
+                m[(i, j)] = if i == j { m.nrows() as f64 } else { noise(k, i, j) };
+            }
+        }
     }
-    let half = c.nrows() / 2;
-    let (c11, _, c21, c22) = c.split_at_mut(half, half);
-    let (a1, a2) = a.split_at_row(half);
-    rayon::join(
-        || subtract_product(c21, a2, a1),
-        || rayon::join(|| subtract_square(c11, a1), || subtract_square(c22, a2)),
-    );
-}
 
-/// C <- C - A B', in tiles.
-fn subtract_product(c: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
-    if c.nrows().max(c.ncols()) <= TILE {
-        return matmul(c, Accum::Add, a, b.transpose(), -1.0, Par::Seq);
+    struct System {
+        symbolic: Arc<Symbolic>,
+        sizes: Vec<usize>,
     }
-    if c.nrows() >= c.ncols() {
-        let half = c.nrows() / 2;
-        let (top, bottom) = c.split_at_row_mut(half);
-        let (a1, a2) = a.split_at_row(half);
-        rayon::join(|| subtract_product(top, a1, b), || subtract_product(bottom, a2, b));
-    } else {
-        let half = c.ncols() / 2;
-        let (left, right) = c.split_at_col_mut(half);
-        let (b1, b2) = b.split_at_row(half);
-        rayon::join(|| subtract_product(left, a, b1), || subtract_product(right, a, b2));
+
+    impl System {
+        fn new(sizes: Vec<usize>, points: &[[f64; 2]], elements: &[Vec<usize>]) -> Self {
+            Self { symbolic: Arc::new(Symbolic::new(&sizes, points, elements)), sizes }
+        }
+
+        fn grid(columns: usize, rows: usize, size: impl Fn(usize) -> usize) -> Self {
+            let (points, elements) = grid(columns, rows);
+            Self::new((0..points.len()).map(size).collect(), &points, &elements)
+        }
+
+        /// S as a dense matrix.
+        fn dense(&self) -> Mat<f64> {
+            let mut s = Mat::zeros(self.symbolic.unknowns(), self.symbolic.unknowns());
+            for (k, blocks) in self.symbolic.elements.iter().enumerate() {
+                let first = |block: usize| self.sizes[..block].iter().sum::<usize>();
+                let unknowns: Vec<usize> =
+                    blocks.iter().flat_map(|&block| first(block)..first(block) + self.sizes[block]).collect();
+                let mut m = Mat::zeros(unknowns.len(), unknowns.len());
+                element(k, m.as_mut());
+                for (j, &column) in unknowns.iter().enumerate() {
+                    for (i, &row) in unknowns.iter().enumerate() {
+                        s[(row, column)] += m[(i.max(j), i.min(j))];
+                    }
+                }
+            }
+            s
+        }
+
+        fn right_hand_sides(&self, columns: usize) -> Mat<f64> {
+            Mat::from_fn(self.symbolic.unknowns(), columns, |i, j| noise(i, j, 7))
+        }
+
+        /// The largest difference to the solution by a dense factorization.
+        fn error(&self, columns: usize) -> f64 {
+            let b = self.right_hand_sides(columns);
+            let mut x = b.clone();
+            SparseCholesky::factor(&self.symbolic, 0.0, element).unwrap().solve(x.as_mut());
+            let exact = self.dense().llt(Side::Lower).unwrap().solve(&b);
+            (x - exact).norm_max()
+        }
+    }
+
+    #[test]
+    fn grids_are_solved_like_dense_systems() {
+        for (columns, rows) in [(2, 1), (9, 1), (2, 2), (3, 4), (7, 6)] {
+            let system = System::grid(columns, rows, |block| 1 + block * 7 % 11);
+            let error = system.error(3);
+            assert!(error < 1e-13, "{columns} x {rows}: {error:e}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+        #[test]
+        fn any_elements_are_solved_like_dense_systems(
+            blocks in prop::collection::vec((prop::array::uniform2(-1.0f64..1.0), 0usize..6), 1..40),
+            picks in prop::collection::vec(prop::collection::vec(0usize..40, 1..6), 0..40),
+            columns in 0usize..4,
+        ) {
+            let (points, sizes): (Vec<_>, Vec<_>) = blocks.into_iter().unzip();
+            // An element of its own for every block, so that S is positive definite.
+            let mut elements: Vec<Vec<usize>> = (0..points.len()).map(|block| vec![block]).collect();
+            for mut pick in picks {
+                pick.iter_mut().for_each(|block| *block %= points.len());
+                // Elements need not list their blocks in ascending order.
+                let distinct = pick.iter().enumerate().filter(|(i, block)| !pick[..*i].contains(block));
+                elements.push(distinct.map(|(_, &block)| block).collect());
+            }
+            let error = System::new(sizes, &points, &elements).error(columns);
+            prop_assert!(error < 1e-13, "{error:e}");
+        }
+    }
+
+    #[test]
+    fn bits_do_not_depend_on_threads() {
+        let system = System::grid(12, 12, |_| 14);
+        let widest = system.symbolic.fronts.iter().map(|front| front.pivots).max().unwrap();
+        assert!(widest > TILE, "the test must reach the tiled kernels: {widest}");
+        let solve = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut x = system.right_hand_sides(2);
+                SparseCholesky::factor(&system.symbolic, 0.0, element).unwrap().solve(x.as_mut());
+                x
+            })
+        };
+        let alone = solve(1);
+        for threads in [2, 3] {
+            assert!(solve(threads) == alone, "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn empty_systems_have_empty_solutions() {
+        for system in [System::new(Vec::new(), &[], &[]), System::new(vec![0], &[[0.0, 0.0]], &[vec![0]])] {
+            let factor = SparseCholesky::factor(&system.symbolic, 0.0, element).unwrap();
+            factor.solve(Mat::zeros(0, 2).as_mut());
+            assert_eq!(factor.symbolic().nonzeros(), 0);
+        }
+    }
+
+    #[test]
+    fn one_block_is_a_dense_system() {
+        for size in [1, 5, 300] {
+            let error = System::new(vec![size], &[[0.0, 0.0]], &[vec![0]]).error(1);
+            assert!(error < 1e-13, "{size}: {error:e}");
+        }
+    }
+
+    #[test]
+    fn a_bad_pivot_is_named() {
+        let system = System::grid(5, 5, |_| 90);
+        let (block, within) = (17, 71);
+        for value in [-1e9, f64::NAN] {
+            let error = SparseCholesky::factor(&system.symbolic, 0.0, |k, mut m| {
+                element(k, m.rb_mut());
+                if let Some(place) = system.symbolic.elements[k].iter().position(|&b| b == block) {
+                    m[(place * 90 + within, place * 90 + within)] = value;
+                }
+            })
+            .unwrap_err();
+            assert_eq!(error.unknown, block * 90 + within);
+            assert_eq!(system.symbolic.order[error.position], error.unknown);
+        }
+    }
+
+    #[test]
+    fn a_block_without_elements_is_singular() {
+        let system = System::new(vec![2, 2], &[[0.0, 0.0], [1.0, 0.0]], &[vec![1]]);
+        let error = SparseCholesky::factor(&system.symbolic, 0.0, element).unwrap_err();
+        assert_eq!(error.unknown, 0);
+        assert!(matches!(Error::from(error), Error::Compute { problem, .. } if problem.contains("unknown 0")));
+    }
+
+    #[test]
+    fn a_shift_makes_up_for_a_singular_system() {
+        let system = System::new(vec![1, 1], &[[0.0, 0.0], [1.0, 0.0]], &[vec![0, 1]]);
+        let ones = |_: usize, mut m: MatMut<'_, f64>| m.fill(4.0);
+        assert!(SparseCholesky::factor(&system.symbolic, 0.0, ones).is_err());
+        let shifted = SparseCholesky::factor(&system.symbolic, 0.5, ones).unwrap();
+        assert_eq!(shifted.shift(), 0.5);
+        // [6 4; 4 6] x = [10; 10]
+        let mut x = Mat::from_fn(2, 1, |_, _| 10.0);
+        shifted.solve(x.as_mut());
+        assert!((x - Mat::from_fn(2, 1, |_, _| 1.0)).norm_max() < 1e-14);
     }
 }

@@ -141,56 +141,41 @@ impl Dissection<'_> {
             cuts.extend((wanted..sorted.len()).find(steps));
             cuts.extend((1..wanted).rev().find(steps));
         }
+        if cuts.is_empty() {
+            // All blocks on one line: any cut is as good as another.
+            cuts.push(sorted.len() / 2);
+        }
         cuts.sort_unstable();
         cuts.dedup();
         cuts
     }
 
-    /// The split by the line before place `cut` of the sorted region, whose separator is the vertex cover of the
-    /// joints across the line. `None` if it leaves a part empty.
+    /// The split by the line before place `cut` of the sorted region, whose separator covers the joints across the
+    /// line. `None` if it leaves a part empty.
     fn split_at(&self, sorted: &[usize], cut: usize) -> Option<Split> {
-        let across = |b: usize, left: bool| {
-            self.neighbours[b].iter().copied().filter(move |&c| self.place[c].is_some_and(|p| (p < cut) != left))
-        };
-        let mut local = vec![usize::MAX; sorted.len() - cut];
-        let mut right = Vec::new();
-        let mut cover = Cover::default();
-        let mut left = Vec::new();
-        for &block in &sorted[..cut] {
-            let joints: Vec<usize> = across(block, true)
-                .map(|c| {
-                    let slot = &mut local[self.place[c].unwrap_or(cut) - cut];
-                    if *slot == usize::MAX {
-                        *slot = right.len();
-                        right.push(c);
-                    }
-                    *slot
-                })
-                .collect();
-            if !joints.is_empty() {
-                left.push(block);
-                cover.joints.push(joints);
-            }
+        let right_place = |&c: &usize| self.place[c].filter(|&place| place >= cut);
+        let joints: Vec<Vec<usize>> = sorted[..cut]
+            .iter()
+            .map(|&b| self.neighbours[b].iter().filter_map(right_place).map(|place| place - cut).collect())
+            .collect();
+        let weights = [&sorted[..cut], &sorted[cut..]].map(|part| part.iter().map(|&b| self.weights[b]).collect());
+        let covered = Cover { weights, joints: &joints }.minimum();
+        let mut split = Split { parts: [Vec::new(), Vec::new()], separator: Vec::new() };
+        for (place, &block) in sorted.iter().enumerate() {
+            let (side, local) = if place < cut { (0, place) } else { (1, place - cut) };
+            let target = if covered[side][local] { &mut split.separator } else { &mut split.parts[side] };
+            target.push(block);
         }
-        cover.weights =
-            [left.iter().map(|&b| self.weights[b]).collect(), right.iter().map(|&b| self.weights[b]).collect()];
-        let [covered_left, covered_right] = cover.minimum();
-        let separator: Vec<usize> =
-            covered_left.into_iter().map(|i| left[i]).chain(covered_right.into_iter().map(|j| right[j])).collect();
-        let taken: BTreeSet<usize> = separator.iter().copied().collect();
-        let parts = [&sorted[..cut], &sorted[cut..]]
-            .map(|part| part.iter().copied().filter(|b| !taken.contains(b)).collect::<Vec<_>>());
-        parts.iter().all(|part| !part.is_empty()).then_some(Split { parts, separator })
+        split.parts.iter().all(|part| !part.is_empty()).then_some(split)
     }
 
     /// Orders a small region by eliminating, again and again, the block with the lightest neighbourhood.
     fn minimum_degree(&mut self, region: &[usize]) {
         let mut graph: Vec<(usize, BTreeSet<usize>)> =
             region.iter().map(|&b| (b, self.neighbours[b].iter().copied().collect())).collect();
-        // Neighbours that were eliminated earlier lie in this region's own past only: there are none.
         while !graph.is_empty() {
-            let degree = |(_, set): &(usize, BTreeSet<usize>)| set.iter().map(|&b| self.weights[b]).sum::<usize>();
-            let lightest = (0..graph.len()).min_by_key(|&i| degree(&graph[i])).unwrap_or(0);
+            let degree = |set: &BTreeSet<usize>| set.iter().map(|&b| self.weights[b]).sum::<usize>();
+            let lightest = (0..graph.len()).min_by_key(|&i| degree(&graph[i].1)).unwrap_or(0);
             let (block, clique) = graph.remove(lightest);
             for (other, set) in &mut graph {
                 if set.remove(&block) {
@@ -204,53 +189,84 @@ impl Dissection<'_> {
 
 /// The cheapest vertex cover of a bipartite graph, by König's theorem: a maximum flow from left to right, through
 /// vertices as wide as their weights, is blocked by exactly that cover.
-#[derive(Default)]
-struct Cover {
+struct Cover<'a> {
     /// Weights of the left and of the right vertices.
     weights: [Vec<usize>; 2],
     /// Right neighbours of every left vertex.
-    joints: Vec<Vec<usize>>,
+    joints: &'a [Vec<usize>],
 }
 
-impl Cover {
-    /// Covering vertices on the left and on the right.
-    fn minimum(&self) -> [Vec<usize>; 2] {
-        let [mut supply, mut demand] = self.weights.clone();
-        // flow[j] lists what vertex j on the right receives: (left vertex, amount).
-        let mut flow: Vec<Vec<(usize, usize)>> = vec![Vec::new(); demand.len()];
+/// Flow that every right vertex receives, as (left vertex, amount).
+type Flow = Vec<Vec<(usize, usize)>>;
+
+/// How a search came to a vertex.
+#[derive(Clone, Copy, PartialEq)]
+enum Reached {
+    No,
+    FromSource,
+    From(usize),
+}
+
+impl Cover<'_> {
+    /// Which vertices on the left and on the right are in the cover.
+    fn minimum(self) -> [Vec<bool>; 2] {
+        let [mut supply, mut demand] = self.weights;
+        let mut flow: Flow = vec![Vec::new(); demand.len()];
+        // Most flow needs no detour.
+        for (i, joints) in self.joints.iter().enumerate() {
+            for &j in joints {
+                let amount = supply[i].min(demand[j]);
+                if amount > 0 {
+                    flow[j].push((i, amount));
+                    supply[i] -= amount;
+                    demand[j] -= amount;
+                }
+            }
+        }
         loop {
-            let search = self.search(&supply, &demand, &flow);
+            let search = Search::new(self.joints, &supply, &demand, &flow);
             let Some(end) = search.end else {
-                let left = (0..supply.len()).filter(|&i| search.left[i].is_none()).collect();
-                let right = (0..demand.len()).filter(|&j| search.right[j].is_some()).collect();
-                return [left, right];
+                // What the source still reaches on the left needs no cover: its joints are covered on the right.
+                let left = search.left.iter().map(|&reached| reached == Reached::No);
+                let right = search.right.iter().map(|&reached| reached != Reached::No);
+                return [left.collect(), right.collect()];
             };
-            self.augment(&search, end, &mut supply, &mut demand, &mut flow);
+            search.augment(end, &mut supply, &mut demand, &mut flow);
         }
     }
+}
 
-    /// Breadth-first search for a path of more flow.
-    fn search(&self, supply: &[usize], demand: &[usize], flow: &[Vec<(usize, usize)>]) -> Search {
-        let mut search = Search { left: vec![None; supply.len()], right: vec![None; demand.len()], end: None };
-        let mut queue = VecDeque::new();
-        for i in (0..supply.len()).filter(|&i| supply[i] > 0) {
-            search.left[i] = Some(usize::MAX);
-            queue.push_back(i);
-        }
+/// A breadth-first search for a path on which more can flow.
+struct Search {
+    left: Vec<Reached>,
+    right: Vec<Reached>,
+    /// The right vertex that can take more.
+    end: Option<usize>,
+}
+
+impl Search {
+    fn new(joints: &[Vec<usize>], supply: &[usize], demand: &[usize], flow: &Flow) -> Self {
+        let source = |(i, joints): (usize, &Vec<usize>)| match supply[i] > 0 || joints.is_empty() {
+            true => Reached::FromSource,
+            false => Reached::No,
+        };
+        let left: Vec<Reached> = joints.iter().enumerate().map(source).collect();
+        let mut queue: VecDeque<usize> = (0..left.len()).filter(|&i| left[i] == Reached::FromSource).collect();
+        let mut search = Self { left, right: vec![Reached::No; demand.len()], end: None };
         while let Some(i) = queue.pop_front() {
-            for &j in &self.joints[i] {
-                if search.right[j].is_some() {
+            for &j in &joints[i] {
+                if search.right[j] != Reached::No {
                     continue;
                 }
-                search.right[j] = Some(i);
+                search.right[j] = Reached::From(i);
                 if demand[j] > 0 {
                     search.end = Some(j);
                     return search;
                 }
-                for &(from, _) in &flow[j] {
-                    if search.left[from].is_none() {
-                        search.left[from] = Some(j);
-                        queue.push_back(from);
+                for &(giver, _) in &flow[j] {
+                    if search.left[giver] == Reached::No {
+                        search.left[giver] = Reached::From(j);
+                        queue.push_back(giver);
                     }
                 }
             }
@@ -258,45 +274,36 @@ impl Cover {
         search
     }
 
-    /// Sends as much flow as the found path takes.
-    fn augment(
-        &self,
-        search: &Search,
-        end: usize,
-        supply: &mut [usize],
-        demand: &mut [usize],
-        flow: &mut [Vec<(usize, usize)>],
-    ) {
-        // The path backwards: right vertex, the left vertex that reaches it, the right vertex that gives it flow back.
+    /// The joints of the path to `end`, last one first: each carries more, and takes over what its left vertex gave to
+    /// the right vertex of the next.
+    fn path(&self, end: usize) -> Vec<(usize, usize)> {
         let mut path = Vec::new();
         let mut right = end;
-        let start = loop {
-            let Some(left) = search.right[right] else { return };
+        while let Reached::From(left) = self.right[right] {
             path.push((left, right));
-            match search.left[left] {
-                Some(back) if back != usize::MAX => right = back,
-                _ => break left,
+            match self.left[left] {
+                Reached::From(giver) => right = giver,
+                _ => break,
             }
-        };
-        let given_back = |flow: &[Vec<(usize, usize)>], left: usize, right: usize| {
-            flow[right].iter().find(|&&(from, _)| from == left).map_or(0, |&(_, amount)| amount)
-        };
-        let returned = path.windows(2).map(|pair| (pair[0].0, pair[1].1));
-        let amount = returned
-            .clone()
-            .map(|(left, right)| given_back(flow, left, right))
-            .chain([supply[start], demand[end]])
-            .min()
-            .unwrap_or(0);
-        for (left, right) in returned {
-            for entry in flow[right].iter_mut().filter(|entry| entry.0 == left) {
-                entry.1 -= amount;
-            }
-            flow[right].retain(|entry| entry.1 > 0);
+        }
+        path
+    }
+
+    /// Sends as much along the path to `end` as it takes.
+    fn augment(&self, end: usize, supply: &mut [usize], demand: &mut [usize], flow: &mut Flow) {
+        let path = self.path(end);
+        let Some(&(start, _)) = path.last() else { return };
+        let taken_back: Vec<(usize, usize)> = path.windows(2).map(|pair| (pair[0].0, pair[1].1)).collect();
+        let given =
+            |&(left, right): &(usize, usize)| flow[right].iter().find(|give| give.0 == left).map_or(0, |give| give.1);
+        let amount = taken_back.iter().map(given).fold(supply[start].min(demand[end]), usize::min);
+        for (left, right) in taken_back {
+            flow[right].iter_mut().filter(|give| give.0 == left).for_each(|give| give.1 -= amount);
+            flow[right].retain(|give| give.1 > 0);
         }
         for (left, right) in path {
-            match flow[right].iter_mut().find(|entry| entry.0 == left) {
-                Some(entry) => entry.1 += amount,
+            match flow[right].iter_mut().find(|give| give.0 == left) {
+                Some(give) => give.1 += amount,
                 None => flow[right].push((left, amount)),
             }
         }
@@ -305,10 +312,104 @@ impl Cover {
     }
 }
 
-/// What a search reached, and from where: left vertices from the right (`usize::MAX`: from the source), right ones
-/// from the left.
-struct Search {
-    left: Vec<Option<usize>>,
-    right: Vec<Option<usize>>,
-    end: Option<usize>,
+#[cfg(test)]
+pub(super) mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Points and elements of the inner edges of columns x rows subdomains: one element for each subdomain, one for
+    /// each pair of neighbours.
+    pub fn grid(columns: usize, rows: usize) -> (Vec<[f64; 2]>, Vec<Vec<usize>>) {
+        let mut points = Vec::new();
+        let mut edges = vec![Vec::new(); columns * rows];
+        let mut pairs = Vec::new();
+        for s in 0..columns * rows {
+            let (i, j) = (s % columns, s / columns);
+            let right = (i + 1 < columns).then_some((s + 1, [i as f64 + 1.0, j as f64 + 0.5]));
+            let above = (j + 1 < rows).then_some((s + columns, [i as f64 + 0.5, j as f64 + 1.0]));
+            for (other, point) in right.into_iter().chain(above) {
+                edges[s].push(points.len());
+                edges[other].push(points.len());
+                pairs.push((s, other));
+                points.push(point);
+            }
+        }
+        let mut elements = edges.clone();
+        for (a, b) in pairs {
+            let union: BTreeSet<usize> = edges[a].iter().chain(&edges[b]).copied().collect();
+            elements.push(union.into_iter().collect());
+        }
+        (points, elements)
+    }
+
+    fn is_permutation(order: &[usize], blocks: usize) -> bool {
+        let distinct: BTreeSet<usize> = order.iter().copied().collect();
+        order.len() == blocks && distinct.into_iter().eq(0..blocks)
+    }
+
+    fn cheapest_cover(weights: &[Vec<usize>; 2], joints: &[Vec<usize>]) -> usize {
+        let [left, right] = weights;
+        let subset = |set: usize| {
+            // With the left vertices chosen, the right ones are those the others need.
+            let needed: BTreeSet<usize> =
+                (0..left.len()).filter(|i| set >> i & 1 == 0).flat_map(|i| joints[i].iter().copied()).collect();
+            let chosen: usize = (0..left.len()).filter(|i| set >> i & 1 == 1).map(|i| left[i]).sum();
+            chosen + needed.into_iter().map(|j| right[j]).sum::<usize>()
+        };
+        (0..1 << left.len()).map(subset).min().unwrap_or(0)
+    }
+
+    proptest! {
+        #[test]
+        fn covers_are_covers_and_cheapest(
+            left in prop::collection::vec(1usize..9, 1..7),
+            right in prop::collection::vec(1usize..9, 1..7),
+            bits in prop::collection::vec(any::<u8>(), 7),
+        ) {
+            let joints: Vec<Vec<usize>> =
+                (0..left.len()).map(|i| (0..right.len()).filter(|j| bits[i] >> j & 1 == 1).collect()).collect();
+            let weights = [left, right];
+            let cheapest = cheapest_cover(&weights, &joints);
+            let cover = Cover { weights: weights.clone(), joints: &joints }.minimum();
+            for (i, list) in joints.iter().enumerate() {
+                prop_assert!(cover[0][i] || list.iter().all(|&j| cover[1][j]));
+            }
+            let weight = |side: usize| -> usize {
+                weights[side].iter().zip(&cover[side]).filter(|(_, covered)| **covered).map(|(w, _)| w).sum()
+            };
+            prop_assert_eq!(weight(0) + weight(1), cheapest);
+        }
+
+        #[test]
+        fn any_graph_gives_a_permutation(
+            points in prop::collection::vec(prop::array::uniform2(-1.0f64..1.0), 0..60),
+            picks in prop::collection::vec(prop::collection::btree_set(0usize..60, 1..6), 0..80),
+            weight in 0usize..4,
+        ) {
+            let blocks = points.len();
+            let elements: Vec<Vec<usize>> =
+                picks.into_iter().map(|set| set.into_iter().filter(|&b| b < blocks).collect()).collect();
+            let order = nested_dissection(&points, &vec![weight; blocks], &elements);
+            prop_assert!(is_permutation(&order, blocks));
+        }
+    }
+
+    #[test]
+    fn coinciding_points_are_no_obstacle() {
+        let (points, elements) = grid(6, 6);
+        let order = nested_dissection(&vec![[0.5, 0.5]; points.len()], &vec![1; points.len()], &elements);
+        assert!(is_permutation(&order, points.len()));
+    }
+
+    #[test]
+    fn a_separator_is_one_column_of_subdomains() {
+        let (points, elements) = grid(8, 4);
+        let order = nested_dissection(&points, &vec![5; points.len()], &elements);
+        // Two lines of four edges, and the three edges between them; nothing narrower separates.
+        let last: Vec<f64> = order[order.len() - 11..].iter().map(|&b| points[b][0]).collect();
+        let (low, high) = last.iter().fold((f64::MAX, f64::MIN), |(low, high), &x| (low.min(x), high.max(x)));
+        assert_eq!(high - low, 1.0, "{last:?}");
+        assert!((low - 3.5).abs() <= 1.0, "{last:?}");
+    }
 }

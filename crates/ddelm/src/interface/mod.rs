@@ -17,6 +17,7 @@ mod conjugate_gradients;
 mod dissection;
 mod fronts;
 mod refinement;
+mod tiles;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,0 +1,489 @@
+//! Arrays in NumPy's files: `.npy` holds one array, `.npz` is a zip archive of such files.
+//!
+//! An `.npy` file is a magic string, a version, the length of a header, the header (a Python dictionary with the
+//! keys `descr`, `fortran_order` and `shape`), and the numbers. That is little enough to read and write here: a
+//! general reader brings a grammar of Python literals with it. Numbers of any real type are read as f64, and only
+//! f64 is written. Archives are read as `np.savez` (stored) and `np.savez_compressed` (deflated) write them, and
+//! written as `np.savez` does.
+//!
+//! # References
+//!
+//! NumPy Enhancement Proposal 1, "A simple file format for NumPy arrays", and `numpy.lib.format`.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+use crate::error::{Error, Result};
+
+/// An array of numbers in C order: the last index runs fastest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Array {
+    /// The extent of each axis; empty for a single number.
+    pub shape: Vec<usize>,
+    /// The numbers, as many as the product of the extents.
+    pub data: Vec<f64>,
+}
+
+impl Array {
+    /// An array with one axis.
+    pub fn vector(data: Vec<f64>) -> Self {
+        Self { shape: vec![data.len()], data }
+    }
+}
+
+/// Reads all arrays of an `.npz` file.
+pub fn read(path: impl AsRef<Path>) -> Result<BTreeMap<String, Array>> {
+    let path = path.as_ref();
+    let open = || -> io::Result<_> { Ok(ZipArchive::new(BufReader::new(File::open(path)?))?) };
+    let mut archive = open().map_err(|e| reading(path, &e))?;
+    let mut arrays = BTreeMap::new();
+    for i in 0..archive.len() {
+        let mut member = || -> io::Result<_> {
+            let mut entry = archive.by_index(i)?;
+            let file = entry.name()?.into_owned();
+            let name = file.strip_suffix(".npy").unwrap_or(&file).to_owned();
+            let array = parse(&mut entry).map_err(|e| io::Error::new(e.kind(), format!("array `{name}`: {e}")))?;
+            Ok((name, array))
+        };
+        let (name, array) = member().map_err(|e| reading(path, &e))?;
+        arrays.insert(name, array);
+    }
+    Ok(arrays)
+}
+
+/// Writes arrays to an `.npz` file, under their names. The file is complete or not there: see [`replace`].
+pub fn write(path: impl AsRef<Path>, arrays: &[(&str, Array)]) -> Result<()> {
+    let path = path.as_ref();
+    replace(path, |file| {
+        let mut archive = ZipWriter::new(file).set_auto_large_file();
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+        for (name, array) in arrays {
+            archive.start_file(format!("{name}.npy"), options)?;
+            format(array, &mut archive)?;
+        }
+        archive.finish()?;
+        Ok(())
+    })
+    .map_err(|e| writing(path, &e))
+}
+
+/// Reads the array of an `.npy` file.
+pub fn read_npy(path: impl AsRef<Path>) -> Result<Array> {
+    let path = path.as_ref();
+    let parse_file = || parse(&mut BufReader::new(File::open(path)?));
+    parse_file().map_err(|e| reading(path, &e))
+}
+
+/// Writes an array to an `.npy` file. The file is complete or not there: see [`replace`].
+pub fn write_npy(path: impl AsRef<Path>, array: &Array) -> Result<()> {
+    let path = path.as_ref();
+    replace(path, |file| format(array, file)).map_err(|e| writing(path, &e))
+}
+
+/// Writes a file under a temporary name in the same folder and then renames it: a reader, or a run that stops half
+/// way, sees the old file or the new one, never a part of it.
+pub fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
+    // Numbered, for two threads may write the same file.
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let Some(name) = path.file_name() else {
+        return Err(invalid("the path names no file"));
+    };
+    let mut temporary = OsString::from(".");
+    temporary.push(name);
+    temporary.push(format!(".{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
+    let temporary = path.with_file_name(temporary);
+
+    let write_and_rename = || {
+        let mut file = BufWriter::new(File::create_new(&temporary)?);
+        write(&mut file)?;
+        // The numbers reach the disk before the name does.
+        file.into_inner()?.sync_all()?;
+        fs::rename(&temporary, path)
+    };
+    write_and_rename().inspect_err(|_| {
+        // The first error is the one to report.
+        let _ = fs::remove_file(&temporary);
+    })
+}
+
+fn reading(path: &Path, error: &io::Error) -> Error {
+    let hint = match error.kind() {
+        io::ErrorKind::NotFound => "check the path",
+        io::ErrorKind::PermissionDenied => "check the permissions",
+        _ => "save real arrays with np.save, np.savez or np.savez_compressed",
+    };
+    Error::File { path: path.into(), problem: format!("cannot read: {error}"), hint: hint.into() }
+}
+
+fn writing(path: &Path, error: &io::Error) -> Error {
+    let hint = match error.kind() {
+        io::ErrorKind::NotFound => "make the folder first",
+        io::ErrorKind::PermissionDenied => "check the permissions of the folder",
+        io::ErrorKind::StorageFull => "the disk is full",
+        _ => "",
+    };
+    Error::File { path: path.into(), problem: format!("cannot write: {error}"), hint: hint.into() }
+}
+
+fn invalid(problem: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, problem.into())
+}
+
+const MAGIC: &[u8; 6] = b"\x93NUMPY";
+
+/// Writes an array in the `.npy` format, version 1.
+fn format(array: &Array, out: &mut impl Write) -> io::Result<()> {
+    if count(&array.shape) != Some(array.data.len()) {
+        return Err(invalid(format!("{} numbers do not fill the shape {:?}", array.data.len(), array.shape)));
+    }
+    let shape: String = array.shape.iter().map(|n| format!("{n}, ")).collect();
+    let mut header = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({shape}), }}");
+    // The format asks for numbers that start at a multiple of 64 bytes, and for a header that ends with a newline.
+    let padding = 63 - (MAGIC.len() + 4 + header.len()) % 64;
+    header.extend(std::iter::repeat_n(' ', padding).chain(['\n']));
+    let length = u16::try_from(header.len()).map_err(|_| invalid("too many axes"))?;
+
+    out.write_all(MAGIC)?;
+    out.write_all(&[1, 0])?;
+    out.write_all(&length.to_le_bytes())?;
+    out.write_all(header.as_bytes())?;
+    for chunk in array.data.chunks(1024) {
+        let bytes: Vec<u8> = chunk.iter().flat_map(|v| v.to_le_bytes()).collect();
+        out.write_all(&bytes)?;
+    }
+    Ok(())
+}
+
+/// Reads an array in the `.npy` format.
+fn parse(input: &mut impl Read) -> io::Result<Array> {
+    let header = Header::parse(&read_header(input)?)?;
+    let size = header.number.size;
+    let count = count(&header.shape).ok_or_else(|| invalid("the shape is too large"))?;
+    let bytes = count.checked_mul(size).ok_or_else(|| invalid("the shape is too large"))?;
+
+    // The vector grows with what is really there, so a wrong shape cannot ask for all the memory.
+    let mut raw = Vec::new();
+    input.take(bytes as u64).read_to_end(&mut raw)?;
+    if raw.len() < bytes {
+        return Err(invalid(format!("{} of {bytes} bytes are missing", bytes - raw.len())));
+    }
+    let data = raw.chunks_exact(size).map(|bytes| header.number.decode(bytes)).collect();
+    let data = if header.fortran_order { c_order(&header.shape, data) } else { data };
+    Ok(Array { shape: header.shape, data })
+}
+
+/// The number of elements, unless it overflows.
+fn count(shape: &[usize]) -> Option<usize> {
+    shape.iter().try_fold(1usize, |n, &extent| n.checked_mul(extent))
+}
+
+/// Reads everything before the numbers, and returns the header's text.
+fn read_header(input: &mut impl Read) -> io::Result<String> {
+    let mut start = [0; 8];
+    input.read_exact(&mut start)?;
+    if &start[..6] != MAGIC {
+        return Err(invalid("this is not an array in NumPy's format"));
+    }
+    let length = match start[6] {
+        1 => {
+            let mut length = [0; 2];
+            input.read_exact(&mut length)?;
+            u64::from(u16::from_le_bytes(length))
+        }
+        2 | 3 => {
+            let mut length = [0; 4];
+            input.read_exact(&mut length)?;
+            u64::from(u32::from_le_bytes(length))
+        }
+        version => return Err(invalid(format!("version {version} of the format is not known"))),
+    };
+    let mut header = String::new();
+    if input.take(length).read_to_string(&mut header)? as u64 != length {
+        return Err(invalid("the header is cut off"));
+    }
+    Ok(header)
+}
+
+/// What the header says.
+struct Header {
+    number: Number,
+    fortran_order: bool,
+    shape: Vec<usize>,
+}
+
+impl Header {
+    /// Reads `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }`, with the keys in any order.
+    fn parse(text: &str) -> io::Result<Self> {
+        let after = |key: &str| -> io::Result<&str> {
+            let start = text.find(&format!("'{key}':")).ok_or_else(|| invalid(format!("the header has no `{key}`")))?;
+            Ok(text[start + key.len() + 3..].trim_start())
+        };
+        let descr = after("descr")?
+            .strip_prefix('\'')
+            .and_then(|rest| rest.split('\'').next())
+            .ok_or_else(|| invalid("arrays of records are not supported"))?;
+        let shape = after("shape")?
+            .strip_prefix('(')
+            .and_then(|rest| rest.split(')').next())
+            .and_then(|list| list.split(',').map(str::trim).filter(|n| !n.is_empty()).map(|n| n.parse().ok()).collect())
+            .ok_or_else(|| invalid("the header's `shape` is not a list of numbers"))?;
+        Ok(Self { number: Number::parse(descr)?, fortran_order: after("fortran_order")?.starts_with("True"), shape })
+    }
+}
+
+/// The type of the numbers in a file.
+#[derive(Clone, Copy)]
+struct Number {
+    kind: Kind,
+    /// In bytes, at most 8.
+    size: usize,
+    big_endian: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Float,
+    Signed,
+    /// Also truth values, 0 and 1.
+    Unsigned,
+}
+
+impl Number {
+    /// Reads a type such as `<f8`: byte order, kind and size.
+    fn parse(descr: &str) -> io::Result<Self> {
+        let (big_endian, rest) = match descr.strip_prefix('>') {
+            Some(rest) => (true, rest),
+            None => (false, descr.trim_start_matches(['<', '|', '='])),
+        };
+        let (kind, size) = match rest {
+            "f4" | "f8" => (Kind::Float, &rest[1..]),
+            "i1" | "i2" | "i4" | "i8" => (Kind::Signed, &rest[1..]),
+            "u1" | "u2" | "u4" | "u8" | "b1" => (Kind::Unsigned, &rest[1..]),
+            _ => return Err(invalid(format!("numbers of type `{descr}` are not supported"))),
+        };
+        let size = size.parse().map_err(|_| invalid(format!("numbers of type `{descr}` are not supported")))?;
+        Ok(Self { kind, size, big_endian })
+    }
+
+    /// The number in `self.size` bytes.
+    fn decode(self, bytes: &[u8]) -> f64 {
+        let mut buffer = [0; 8];
+        buffer[..self.size].copy_from_slice(bytes);
+        if self.big_endian {
+            buffer[..self.size].reverse();
+        }
+        let bits = u64::from_le_bytes(buffer);
+        match self.kind {
+            Kind::Float if self.size == 4 => f64::from(f32::from_bits(bits as u32)),
+            Kind::Float => f64::from_bits(bits),
+            Kind::Unsigned => bits as f64,
+            Kind::Signed => {
+                // Shifting the sign to the top and back extends it.
+                let unused = 64 - 8 * self.size as u32;
+                (((bits << unused) as i64) >> unused) as f64
+            }
+        }
+    }
+}
+
+/// Reorders numbers whose first index runs fastest, so that the last one does.
+fn c_order(shape: &[usize], data: Vec<f64>) -> Vec<f64> {
+    let strides: Vec<usize> = shape
+        .iter()
+        .scan(1, |stride, &extent| {
+            let this = *stride;
+            *stride *= extent;
+            Some(this)
+        })
+        .collect();
+    let source = |mut index: usize| {
+        let mut from = 0;
+        for (&extent, &stride) in shape.iter().zip(&strides).rev() {
+            from += index % extent * stride;
+            index /= extent;
+        }
+        from
+    };
+    (0..data.len()).map(|index| data[source(index)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A folder that is removed at the end of a test.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let folder = std::env::temp_dir().join(format!("ddelm-npz-{name}-{}", std::process::id()));
+            fs::create_dir_all(&folder).unwrap();
+            Self(folder)
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.0.join(name)
+        }
+
+        fn files(&self) -> Vec<String> {
+            fs::read_dir(&self.0).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect()
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    /// An `.npy` file as NumPy writes it.
+    fn npy(descr: &str, fortran_order: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+        let header = format!("{{'descr': {descr}, 'fortran_order': {fortran_order}, 'shape': {shape}, }}\n");
+        let mut file = MAGIC.to_vec();
+        file.extend([1, 0]);
+        file.extend((header.len() as u16).to_le_bytes());
+        file.extend(header.as_bytes());
+        file.extend(data);
+        file
+    }
+
+    fn parsed(file: &[u8]) -> std::result::Result<Array, String> {
+        parse(&mut &file[..]).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn written_bytes_are_those_of_numpy() {
+        let mut file = Vec::new();
+        format(&Array { shape: vec![2, 1], data: vec![1.0, -2.0] }, &mut file).unwrap();
+        assert_eq!(&file[..10], b"\x93NUMPY\x01\x00\x76\x00");
+        let header = str::from_utf8(&file[10..128]).unwrap();
+        assert_eq!(header.trim_end(), "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1, ), }");
+        assert!(header.ends_with(" \n"));
+        assert_eq!(file[128..], [0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0xc0]);
+    }
+
+    #[test]
+    fn numbers_of_every_type_are_read() {
+        let file = |descr: &str, data: &[u8]| parsed(&npy(descr, "False", "(1,)", data)).map(|a| a.data[0]);
+        assert_eq!(file("'<f8'", &1.25f64.to_le_bytes()), Ok(1.25));
+        assert_eq!(file("'>f8'", &1.25f64.to_be_bytes()), Ok(1.25));
+        assert_eq!(file("'<f4'", &(-0.5f32).to_le_bytes()), Ok(-0.5));
+        assert_eq!(file("'<i8'", &(-7i64).to_le_bytes()), Ok(-7.0));
+        assert_eq!(file("'>i4'", &(-300i32).to_be_bytes()), Ok(-300.0));
+        assert_eq!(file("'<i2'", &300i16.to_le_bytes()), Ok(300.0));
+        assert_eq!(file("'|i1'", &[0x80]), Ok(-128.0));
+        assert_eq!(file("'<u8'", &u64::MAX.to_le_bytes()), Ok(u64::MAX as f64));
+        assert_eq!(file("'|u1'", &[0x80]), Ok(128.0));
+        assert_eq!(file("'|b1'", &[1]), Ok(1.0));
+        assert!(file("'<c16'", &[0; 16]).unwrap_err().contains("`<c16`"));
+        assert!(file("'<é'", &[0; 16]).unwrap_err().contains("not supported"));
+        assert!(file("[('a', '<f8')]", &[0; 8]).unwrap_err().contains("records"));
+    }
+
+    #[test]
+    fn fortran_order_becomes_c_order() {
+        let array = parsed(&npy("'|u1'", "True", "(2, 3)", &[0, 10, 1, 11, 2, 12])).unwrap();
+        assert_eq!(array.data, [0.0, 1.0, 2.0, 10.0, 11.0, 12.0]);
+        let numbers: Vec<u8> = (0..24).collect();
+        let array = parsed(&npy("'|u1'", "True", "(2, 3, 4)", &numbers)).unwrap();
+        let at = |i: usize, j: usize, k: usize| array.data[(i * 3 + j) * 4 + k];
+        for (i, j, k) in [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 2, 3), (0, 2, 1)] {
+            assert_eq!(at(i, j, k), (i + 2 * j + 6 * k) as f64);
+        }
+        assert_eq!(parsed(&npy("'|u1'", "True", "(0, 3)", &[])).unwrap().shape, [0, 3]);
+    }
+
+    #[test]
+    fn damaged_files_are_errors() {
+        let good = npy("'<f8'", "False", "(2,)", &[0; 16]);
+        assert_eq!(parsed(&good).unwrap(), Array::vector(vec![0.0; 2]));
+        for length in 0..good.len() {
+            assert!(parsed(&good[..length]).is_err(), "{length}");
+        }
+        let problem = |shape: &str| parsed(&npy("'<f8'", "False", shape, &[0; 16])).unwrap_err();
+        assert_eq!(problem("(3,)"), "8 of 24 bytes are missing");
+        assert_eq!(problem("(4294967296, 4294967296)"), "the shape is too large");
+        assert!(problem("(-1,)").contains("`shape`"));
+        assert!(parsed(b"PK\x03\x04 and so on").unwrap_err().contains("not an array"));
+    }
+
+    #[test]
+    fn problems_name_the_file_and_the_array() {
+        let folder = Folder::new("problems");
+        let missing = read(folder.path("missing.npz")).unwrap_err();
+        assert!(missing.to_string().contains("missing.npz") && missing.hint() == Some("check the path"), "{missing}");
+        assert!(write_npy(folder.path("no/such/folder.npy"), &Array::vector(vec![])).is_err());
+        assert!(write_npy("", &Array::vector(vec![])).is_err());
+
+        let path = folder.path("bad.npz");
+        fs::write(&path, "not a zip archive").unwrap();
+        assert!(read(&path).is_err());
+
+        let mut archive = ZipWriter::new(File::create(&path).unwrap());
+        archive.start_file("w.npy", SimpleFileOptions::default()).unwrap();
+        archive.write_all(&npy("'<U3'", "False", "()", &[0; 12])).unwrap();
+        archive.finish().unwrap();
+        assert!(read(&path).unwrap_err().to_string().contains("array `w`: numbers of type `<U3`"));
+    }
+
+    #[test]
+    fn compressed_archives_are_read() {
+        let folder = Folder::new("compressed");
+        let path = folder.path("a.npz");
+        let mut archive = ZipWriter::new(File::create(&path).unwrap());
+        let deflated = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+        archive.start_file("zeros.npy", deflated).unwrap();
+        archive.write_all(&npy("'<f8'", "False", "(1000,)", &[0; 8000])).unwrap();
+        archive.finish().unwrap();
+        assert!(fs::metadata(&path).unwrap().len() < 1000);
+        assert_eq!(read(&path).unwrap()["zeros"], Array::vector(vec![0.0; 1000]));
+    }
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
+        let folder = Folder::new("atomic");
+        let path = folder.path("a.npz");
+        let good = [("a", Array::vector(vec![1.0, 2.0]))];
+        write(&path, &good).unwrap();
+        let bad = [("a", Array::vector(vec![3.0])), ("b", Array { shape: vec![2, 2], data: vec![0.0] })];
+        let problem = write(&path, &bad).unwrap_err().to_string();
+        assert!(problem.contains("1 numbers do not fill the shape [2, 2]"), "{problem}");
+        assert_eq!(read(&path).unwrap()["a"], good[0].1);
+        assert_eq!(folder.files(), ["a.npz"]);
+    }
+
+    fn any_array() -> impl Strategy<Value = Array> {
+        prop::collection::vec(0usize..5, 0..4).prop_flat_map(|shape| {
+            let count: usize = shape.iter().product();
+            prop::collection::vec(-1e300..1e300f64, count).prop_map(move |data| Array { shape: shape.clone(), data })
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn what_is_written_is_read(a in any_array(), b in any_array()) {
+            let folder = Folder::new("round-trip");
+            let path = folder.path("a.npz");
+            write(&path, &[("a", a.clone()), ("some name", b.clone())]).unwrap();
+            let arrays = read(&path).unwrap();
+            prop_assert_eq!(arrays.len(), 2);
+            prop_assert_eq!(&arrays["a"], &a);
+            prop_assert_eq!(&arrays["some name"], &b);
+            write_npy(folder.path("b.npy"), &b).unwrap();
+            prop_assert_eq!(read_npy(folder.path("b.npy")).unwrap(), b);
+        }
+    }
+}
