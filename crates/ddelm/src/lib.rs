@@ -12,6 +12,7 @@ pub mod factor;
 pub mod features;
 pub mod field;
 pub mod finite_element;
+pub mod gallery;
 pub mod interface;
 pub mod local;
 pub mod map;
