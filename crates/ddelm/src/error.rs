@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 
 use crate::expression::FormulaError;
+use crate::field::Failure;
 
 /// `Result` with [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
@@ -57,12 +58,12 @@ pub enum Error {
         hint: String,
     },
     /// A function given by the caller failed.
-    #[error("{quantity}: {message}")]
+    #[error("{quantity}: {failure}")]
     Callback {
         /// What was evaluated.
         quantity: String,
-        /// What the function said.
-        message: String,
+        /// The function's own error.
+        failure: Failure,
     },
     /// A computation that could not be carried out.
     #[error("{stage}: {problem}")]

@@ -5,16 +5,19 @@
 
 use std::sync::Arc;
 
+/// Why a field could not be evaluated: the error of the function behind it, as it was.
+pub type Failure = Box<dyn std::error::Error + Send + Sync>;
+
 /// A scalar function of (x, y).
 pub trait Field: Send + Sync {
     /// Writes the values at the points (x\[i\], y\[i\]) to `out`.
     ///
-    /// A function that cannot be evaluated returns a message. Values that are not finite are allowed here; whoever
+    /// A function that cannot be evaluated returns its error. Values that are not finite are allowed here; whoever
     /// needs finite ones checks.
-    fn values(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), String>;
+    fn values(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), Failure>;
 
     /// Writes the gradients at the points, and returns whether the field knows them.
-    fn gradients(&self, x: &[f64], y: &[f64], dx: &mut [f64], dy: &mut [f64]) -> Result<bool, String>;
+    fn gradients(&self, x: &[f64], y: &[f64], dx: &mut [f64], dy: &mut [f64]) -> Result<bool, Failure>;
 
     /// The value, if it is the same everywhere.
     fn constant(&self) -> Option<f64> {
@@ -33,12 +36,12 @@ pub type FieldRef = Arc<dyn Field>;
 pub struct Constant(pub f64);
 
 impl Field for Constant {
-    fn values(&self, _: &[f64], _: &[f64], out: &mut [f64]) -> Result<(), String> {
+    fn values(&self, _: &[f64], _: &[f64], out: &mut [f64]) -> Result<(), Failure> {
         out.fill(self.0);
         Ok(())
     }
 
-    fn gradients(&self, _: &[f64], _: &[f64], dx: &mut [f64], dy: &mut [f64]) -> Result<bool, String> {
+    fn gradients(&self, _: &[f64], _: &[f64], dx: &mut [f64], dy: &mut [f64]) -> Result<bool, Failure> {
         dx.fill(0.0);
         dy.fill(0.0);
         Ok(true)
@@ -64,14 +67,14 @@ where
     F: Fn(f64, f64) -> f64 + Send + Sync,
     G: Fn(f64, f64) -> [f64; 2] + Send + Sync,
 {
-    fn values(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), String> {
+    fn values(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), Failure> {
         for ((u, &x), &y) in out.iter_mut().zip(x).zip(y) {
             *u = (self.value)(x, y);
         }
         Ok(())
     }
 
-    fn gradients(&self, x: &[f64], y: &[f64], dx: &mut [f64], dy: &mut [f64]) -> Result<bool, String> {
+    fn gradients(&self, x: &[f64], y: &[f64], dx: &mut [f64], dy: &mut [f64]) -> Result<bool, Failure> {
         let Some(gradient) = &self.gradient else {
             return Ok(false);
         };

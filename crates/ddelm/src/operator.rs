@@ -106,7 +106,7 @@ impl Sample {
         let mut out = vec![0.0; self.x.len()];
         field
             .values(&self.x, &self.y, &mut out)
-            .map_err(|message| Error::Callback { quantity: key.into(), message })?;
+            .map_err(|failure| Error::Callback { quantity: key.into(), failure })?;
         self.finite(&out, key, subdomain)?;
         Ok(out)
     }
@@ -184,7 +184,7 @@ impl<'a> Nodes<'a> {
         let (mut dx, mut dy) = (vec![0.0; n], vec![0.0; n]);
         let known = field
             .gradients(&self.points.x, &self.points.y, &mut dx, &mut dy)
-            .map_err(|message| Error::Callback { quantity: key.into(), message })?;
+            .map_err(|failure| Error::Callback { quantity: key.into(), failure })?;
         if !known {
             let fit = Interpolant::adaptive(|xi| {
                 Sample::new(self.map, xi.iter().copied()).values(field, key, self.subdomain)

@@ -23,7 +23,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::error::{Error, Result};
-use crate::field::Field;
+use crate::field::{Failure, Field};
 
 /// A sum of plane waves, f(x) = sum_i a_i sin(w_i . x + b_i).
 #[derive(Debug, Clone, PartialEq)]
@@ -98,7 +98,7 @@ impl RandomField {
 }
 
 impl Field for RandomField {
-    fn values(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> std::result::Result<(), String> {
+    fn values(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> std::result::Result<(), Failure> {
         let arch = pulp::Arch::new();
         for ((x, y), out) in x.chunks(BLOCK).zip(y.chunks(BLOCK)).zip(out.chunks_mut(BLOCK)) {
             arch.dispatch(Values { field: self, x, y, out });
@@ -106,7 +106,7 @@ impl Field for RandomField {
         Ok(())
     }
 
-    fn gradients(&self, x: &[f64], y: &[f64], dx: &mut [f64], dy: &mut [f64]) -> std::result::Result<bool, String> {
+    fn gradients(&self, x: &[f64], y: &[f64], dx: &mut [f64], dy: &mut [f64]) -> std::result::Result<bool, Failure> {
         let arch = pulp::Arch::new();
         let targets = dx.chunks_mut(BLOCK).zip(dy.chunks_mut(BLOCK));
         for ((x, y), (dx, dy)) in x.chunks(BLOCK).zip(y.chunks(BLOCK)).zip(targets) {

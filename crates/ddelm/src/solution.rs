@@ -173,7 +173,7 @@ impl Solution {
             let (mut ux, mut uy) = (vec![0.0; u.len()], vec![0.0; u.len()]);
             let known = exact
                 .gradients(&sample.x, &sample.y, &mut ux, &mut uy)
-                .map_err(|message| Error::Callback { quantity: "exact.u".into(), message })?;
+                .map_err(|failure| Error::Callback { quantity: "exact.u".into(), failure })?;
             if !known {
                 ux.fill(f64::NAN);
                 uy.fill(f64::NAN);

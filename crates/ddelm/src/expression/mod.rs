@@ -32,7 +32,7 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-use crate::field::{Field, FieldRef};
+use crate::field::{Failure, Field, FieldRef};
 
 mod function;
 mod parse;
@@ -81,11 +81,11 @@ impl fmt::Debug for Formula {
 }
 
 impl Field for Formula {
-    fn values(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), String> {
+    fn values(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), Failure> {
         self.tape.values(x, y, out)
     }
 
-    fn gradients(&self, x: &[f64], y: &[f64], dx: &mut [f64], dy: &mut [f64]) -> Result<bool, String> {
+    fn gradients(&self, x: &[f64], y: &[f64], dx: &mut [f64], dy: &mut [f64]) -> Result<bool, Failure> {
         self.tape.gradients(x, y, dx, dy)
     }
 

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::f64::consts::E;
 
-use crate::field::FieldRef;
+use crate::field::{Failure, FieldRef};
 
 use super::function::{Binary, Unary};
 
@@ -202,7 +202,7 @@ impl Tape {
         }
     }
 
-    pub(super) fn values(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), String> {
+    pub(super) fn values(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), Failure> {
         let mut work = Workspace::new(self, x.len(), 0);
         for ((x, y), out) in x.chunks(work.block).zip(y.chunks(work.block)).zip(out.chunks_mut(work.block)) {
             for id in 0..self.nodes.len() {
@@ -214,7 +214,7 @@ impl Tape {
     }
 
     /// Returns `false` if a field in the formula does not know its gradient.
-    pub(super) fn gradients(&self, x: &[f64], y: &[f64], dx: &mut [f64], dy: &mut [f64]) -> Result<bool, String> {
+    pub(super) fn gradients(&self, x: &[f64], y: &[f64], dx: &mut [f64], dy: &mut [f64]) -> Result<bool, Failure> {
         let mut work = Workspace::new(self, x.len(), 2);
         let targets = dx.chunks_mut(work.block).zip(dy.chunks_mut(work.block));
         for ((x, y), (dx, dy)) in x.chunks(work.block).zip(y.chunks(work.block)).zip(targets) {
@@ -231,7 +231,7 @@ impl Tape {
     }
 
     /// Computes the values of one operation.
-    fn value(&self, id: Id, x: &[f64], y: &[f64], work: &mut Workspace) -> Result<(), String> {
+    fn value(&self, id: Id, x: &[f64], y: &[f64], work: &mut Workspace) -> Result<(), Failure> {
         let (operands, out) = work.values.split_at_mut(id * work.block);
         let out = &mut out[..x.len()];
         let operand = |id: Id| &operands[id * work.block..][..x.len()];
@@ -247,7 +247,7 @@ impl Tape {
     }
 
     /// Computes the derivatives of one operation from its values and those of its operands.
-    fn derivative(&self, id: Id, points: usize, work: &mut Workspace) -> Result<bool, String> {
+    fn derivative(&self, id: Id, points: usize, work: &mut Workspace) -> Result<bool, Failure> {
         let Workspace { block, values, derivatives, slopes } = work;
         let value = |id: Id| &values[id * *block..][..points];
         let varies = |id: Id| self.nodes[id].varies != [false, false];

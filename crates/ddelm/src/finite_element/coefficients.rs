@@ -44,7 +44,7 @@ fn between([a, b]: [f64; 2], t: f64) -> f64 {
 
 /// Evaluates a field and refuses what is not finite.
 pub(super) fn evaluate(field: &dyn Field, quantity: &str, x: &[f64], y: &[f64], out: &mut [f64]) -> Result<()> {
-    field.values(x, y, out).map_err(|message| Error::Callback { quantity: quantity.into(), message })?;
+    field.values(x, y, out).map_err(|failure| Error::Callback { quantity: quantity.into(), failure })?;
     match out.iter().position(|value| !value.is_finite()) {
         None => Ok(()),
         Some(k) => {

@@ -103,7 +103,7 @@ impl FiniteElementSolution {
         let cells = self.rectangle.cells[0];
         let [h, k] = self.rectangle.spacing();
         let points = quadrature();
-        let callback = |message| Error::Callback { quantity: "exact".into(), message };
+        let callback = |failure| Error::Callback { quantity: "exact".into(), failure };
         let places = || (0..cells).flat_map(|i| points.iter().map(move |&(s, t, w)| (i, s, t, w)));
         let x: Vec<f64> = places().map(|(i, s, ..)| self.rectangle.x_at(i as f64 + s)).collect();
         let y: Vec<f64> = places().map(|(_, _, t, _)| self.rectangle.y_at(j as f64 + t)).collect();
