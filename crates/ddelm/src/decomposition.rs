@@ -6,8 +6,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::error::{Error, Result};
-use crate::map::{Affine, Map, MapRef, Point, determinant, side_point};
+use crate::map::{Affine, Map, MapDescription, MapRef, Point, determinant, side_point};
 
 /// What lies behind a side of a subdomain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +77,46 @@ enum Locator {
     Boxes(Arc<[[f64; 4]]>),
 }
 
+/// A decomposition as numbers: what a file holds of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum Geometry {
+    /// A rectangle cut into equal rectangles.
+    Rectangle {
+        /// Left and right end.
+        x: [f64; 2],
+        /// Lower and upper end.
+        y: [f64; 2],
+        /// Subdomains in each direction.
+        subdomains: [usize; 2],
+    },
+    /// The union of the images of the reference square.
+    Maps {
+        /// One map per subdomain.
+        maps: Vec<MapDescription>,
+        /// For every subdomain, the part of the boundary on its left, right, bottom and top; `None` at an interface.
+        boundary: Vec<[Option<usize>; 4]>,
+        /// Number of parts of the boundary.
+        parts: usize,
+    },
+}
+
+impl Geometry {
+    /// The decomposition that is described.
+    pub fn decomposition(&self) -> Result<Decomposition> {
+        match self {
+            Geometry::Rectangle { x, y, subdomains } => Decomposition::rectangle(*x, *y, *subdomains),
+            Geometry::Maps { maps, boundary, parts } => {
+                let maps = maps.iter().map(|map| map.map()).collect();
+                // A side without a part gets a number that `glue` refuses.
+                Decomposition::glue(maps, *parts, |s, side, _| {
+                    boundary.get(s).and_then(|sides| sides[side]).unwrap_or(usize::MAX)
+                })
+            }
+        }
+    }
+}
+
 /// Corners at the ends (t = 0, t = 1) of each side, as indices into `Subdomain::vertices`.
 pub const SIDE_CORNERS: [[usize; 2]; 4] = [[0, 2], [1, 3], [0, 1], [2, 3]];
 
@@ -125,6 +167,11 @@ impl Decomposition {
     ///
     /// Neighbours must share whole sides, with the same points at the same parameter, or at the opposite one.
     pub fn from_maps(maps: Vec<MapRef>, parts: usize, part: impl Fn(Point) -> usize) -> Result<Self> {
+        Self::glue(maps, parts, |_, _, midpoint| part(midpoint))
+    }
+
+    /// [`Decomposition::from_maps`] with a part for each open side: its subdomain, which side, and its midpoint.
+    fn glue(maps: Vec<MapRef>, parts: usize, part: impl Fn(usize, usize, Point) -> usize) -> Result<Self> {
         let geometry = |problem: String| Error::Input {
             key: "decomposition".into(),
             value: format!("{} maps", maps.len()),
@@ -179,7 +226,7 @@ impl Decomposition {
         }
         for (s, side) in open.into_values() {
             let midpoint = maps[s].point(side_point(side, 0.5));
-            let index = part(midpoint);
+            let index = part(s, side, midpoint);
             if index >= parts {
                 return Err(geometry(format!("the side at {midpoint:?} is on part {index}, of {parts}")));
             }
@@ -230,6 +277,22 @@ impl Decomposition {
             Locator::Grid { x, y, counts } => Some((x, y, counts)),
             Locator::Boxes(_) => None,
         }
+    }
+
+    /// The decomposition as numbers, if all of its maps have them.
+    pub fn geometry(&self) -> Option<Geometry> {
+        if let Some((x, y, subdomains)) = self.grid() {
+            return Some(Geometry::Rectangle { x, y, subdomains });
+        }
+        let part = |side: Side| match side {
+            Side::Boundary(part) => Some(part),
+            Side::Interface { .. } => None,
+        };
+        Some(Geometry::Maps {
+            maps: self.subdomains.iter().map(|s| s.map.description()).collect::<Option<_>>()?,
+            boundary: self.subdomains.iter().map(|s| s.sides.map(part)).collect(),
+            parts: self.parts,
+        })
     }
 
     /// The smallest box that holds the domain: `[x0, x1, y0, y1]`.
@@ -360,6 +423,26 @@ mod tests {
         let back = d.subdomains[s].map.point(xi);
         assert!((back[0] + 1.3).abs() < 1e-12 && (back[1] + 0.2).abs() < 1e-12);
         assert!(d.locate([0.0, 0.5]).is_none());
+    }
+
+    #[test]
+    fn geometry_rebuilds_the_decomposition() {
+        let rectangle = Decomposition::rectangle([-1.0, 2.0], [0.1, 1.0], [5, 3]).unwrap();
+        let sector = |k: usize| {
+            let angle = [k as f64 * 0.7, (k + 1) as f64 * 0.7];
+            Arc::new(Polar { centre: [0.1; 2], radius: [1.0, 2.0], angle }) as MapRef
+        };
+        let ring = Decomposition::from_maps(vec![sector(0), sector(1)], 3, |p| {
+            if p[0].hypot(p[1]) > 1.8 { 2 } else { usize::from(p[1] > 1.0) }
+        });
+        for d in [rectangle, ring.unwrap()] {
+            let back = d.geometry().unwrap().decomposition().unwrap();
+            assert_eq!(back.parts, d.parts);
+            for (a, b) in back.subdomains.iter().zip(&d.subdomains) {
+                assert_eq!((a.sides, a.vertices), (b.sides, b.vertices));
+                assert_eq!(a.map.point([0.3, 0.7]), b.map.point([0.3, 0.7]));
+            }
+        }
     }
 
     #[test]

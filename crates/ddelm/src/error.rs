@@ -75,9 +75,19 @@ pub enum Error {
         /// What to try.
         hint: String,
     },
-    /// A file that cannot be read or written.
+    /// A file that cannot be read.
     #[error("{}: {problem}", path.display())]
     File {
+        /// The file.
+        path: PathBuf,
+        /// What happened.
+        problem: String,
+        /// What to do.
+        hint: String,
+    },
+    /// A file that cannot be written.
+    #[error("{}: {problem}", path.display())]
+    Write {
         /// The file.
         path: PathBuf,
         /// What happened.
@@ -112,7 +122,8 @@ impl Error {
             Error::Input { hint, .. }
             | Error::NotUnique { hint, .. }
             | Error::Compute { hint, .. }
-            | Error::File { hint, .. } => Some(hint).filter(|h| !h.is_empty()).map(String::as_str),
+            | Error::File { hint, .. }
+            | Error::Write { hint, .. } => Some(hint).filter(|h| !h.is_empty()).map(String::as_str),
             Error::Formula { error, .. } => error.hint.as_deref(),
             Error::NotFinite { .. } => Some("check the formula for a division by zero, a root or a logarithm there"),
             Error::Callback { .. } | Error::Interrupted => None,
@@ -130,6 +141,6 @@ impl Error {
 
     /// Whether the input was at fault, and not the computation.
     pub fn is_input(&self) -> bool {
-        !matches!(self, Error::Compute { .. } | Error::Interrupted)
+        !matches!(self, Error::Compute { .. } | Error::Write { .. } | Error::Interrupted)
     }
 }

@@ -1,6 +1,7 @@
 //! ddelm
 pub mod activation;
 pub mod assembly;
+pub mod atomic;
 pub mod basis;
 pub mod chebyshev;
 pub mod collocation;
@@ -22,6 +23,8 @@ pub mod problem;
 pub mod progress;
 pub mod random_field;
 pub mod report;
+#[cfg(feature = "save")]
+pub mod save;
 pub mod settings;
 pub mod solution;
 pub mod solver;

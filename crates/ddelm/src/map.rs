@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 /// A point or a vector of the plane.
 pub type Point = [f64; 2];
 
@@ -21,6 +23,11 @@ pub trait Map: Send + Sync {
 
     /// The map as an affine one, if it is.
     fn affine(&self) -> Option<Affine> {
+        None
+    }
+
+    /// The map as numbers that can be written to a file, if it has them.
+    fn description(&self) -> Option<MapDescription> {
         None
     }
 
@@ -75,7 +82,7 @@ pub fn inverse2(j: [[f64; 2]; 2]) -> [[f64; 2]; 2] {
 }
 
 /// `x = origin + J xi`.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Affine {
     /// The image of the reference origin.
     pub origin: Point,
@@ -108,13 +115,17 @@ impl Map for Affine {
         Some(*self)
     }
 
+    fn description(&self) -> Option<MapDescription> {
+        Some(MapDescription::Affine(*self))
+    }
+
     fn inverse(&self, x: Point) -> Option<Point> {
         clamp_to_square(solve2(self.jacobian, [x[0] - self.origin[0], x[1] - self.origin[1]]))
     }
 }
 
 /// A sector of an annulus: `x = centre + r (cos theta, sin theta)`, r along the first reference direction.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Polar {
     /// The centre of the circles.
     pub centre: Point,
@@ -148,6 +159,30 @@ impl Map for Polar {
         let (s, c) = angle.sin_cos();
         let (mixed, pure) = (dr * da, r * da * da);
         [[[0.0, -mixed * s], [-mixed * s, -pure * c]], [[0.0, mixed * c], [mixed * c, -pure * s]]]
+    }
+
+    fn description(&self) -> Option<MapDescription> {
+        Some(MapDescription::Polar(*self))
+    }
+}
+
+/// A map as numbers: what a file holds of it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum MapDescription {
+    /// An affine map.
+    Affine(Affine),
+    /// A sector of an annulus.
+    Polar(Polar),
+}
+
+impl MapDescription {
+    /// The map that is described.
+    pub fn map(self) -> MapRef {
+        match self {
+            MapDescription::Affine(affine) => Arc::new(affine),
+            MapDescription::Polar(polar) => Arc::new(polar),
+        }
     }
 }
 

@@ -11,15 +11,14 @@
 //! NumPy Enhancement Proposal 1, "A simple file format for NumPy arrays", and `numpy.lib.format`.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::fs::File;
+use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
+use crate::atomic;
 use crate::error::{Error, Result};
 
 /// An array of numbers in C order: the last index runs fastest.
@@ -58,10 +57,9 @@ pub fn read(path: impl AsRef<Path>) -> Result<BTreeMap<String, Array>> {
     Ok(arrays)
 }
 
-/// Writes arrays to an `.npz` file, under their names. The file is complete or not there: see [`replace`].
+/// Writes arrays to an `.npz` file, under their names. The file is complete or not there.
 pub fn write(path: impl AsRef<Path>, arrays: &[(&str, Array)]) -> Result<()> {
-    let path = path.as_ref();
-    replace(path, |file| {
+    atomic::write(path, |file| {
         let mut archive = ZipWriter::new(file).set_auto_large_file();
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
         for (name, array) in arrays {
@@ -71,7 +69,6 @@ pub fn write(path: impl AsRef<Path>, arrays: &[(&str, Array)]) -> Result<()> {
         archive.finish()?;
         Ok(())
     })
-    .map_err(|e| writing(path, &e))
 }
 
 /// Reads the array of an `.npy` file.
@@ -81,36 +78,9 @@ pub fn read_npy(path: impl AsRef<Path>) -> Result<Array> {
     parse_file().map_err(|e| reading(path, &e))
 }
 
-/// Writes an array to an `.npy` file. The file is complete or not there: see [`replace`].
+/// Writes an array to an `.npy` file. The file is complete or not there.
 pub fn write_npy(path: impl AsRef<Path>, array: &Array) -> Result<()> {
-    let path = path.as_ref();
-    replace(path, |file| format(array, file)).map_err(|e| writing(path, &e))
-}
-
-/// Writes a file under a temporary name in the same folder and then renames it: a reader, or a run that stops half
-/// way, sees the old file or the new one, never a part of it.
-pub fn replace(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
-    // Numbered, for two threads may write the same file.
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let Some(name) = path.file_name() else {
-        return Err(invalid("the path names no file"));
-    };
-    let mut temporary = OsString::from(".");
-    temporary.push(name);
-    temporary.push(format!(".{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)));
-    let temporary = path.with_file_name(temporary);
-
-    let write_and_rename = || {
-        let mut file = BufWriter::new(File::create_new(&temporary)?);
-        write(&mut file)?;
-        // The numbers reach the disk before the name does.
-        file.into_inner()?.sync_all()?;
-        fs::rename(&temporary, path)
-    };
-    write_and_rename().inspect_err(|_| {
-        // The first error is the one to report.
-        let _ = fs::remove_file(&temporary);
-    })
+    atomic::write(path, |file| format(array, file))
 }
 
 fn reading(path: &Path, error: &io::Error) -> Error {
@@ -120,16 +90,6 @@ fn reading(path: &Path, error: &io::Error) -> Error {
         _ => "save real arrays with np.save, np.savez or np.savez_compressed",
     };
     Error::File { path: path.into(), problem: format!("cannot read: {error}"), hint: hint.into() }
-}
-
-fn writing(path: &Path, error: &io::Error) -> Error {
-    let hint = match error.kind() {
-        io::ErrorKind::NotFound => "make the folder first",
-        io::ErrorKind::PermissionDenied => "check the permissions of the folder",
-        io::ErrorKind::StorageFull => "the disk is full",
-        _ => "",
-    };
-    Error::File { path: path.into(), problem: format!("cannot write: {error}"), hint: hint.into() }
 }
 
 fn invalid(problem: impl Into<String>) -> io::Error {
@@ -316,36 +276,11 @@ fn c_order(shape: &[usize], data: Vec<f64>) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
+    use std::fs;
 
     use proptest::prelude::*;
 
     use super::*;
-
-    /// A folder that is removed at the end of a test.
-    struct Folder(PathBuf);
-
-    impl Folder {
-        fn new(name: &str) -> Self {
-            let folder = std::env::temp_dir().join(format!("ddelm-npz-{name}-{}", std::process::id()));
-            fs::create_dir_all(&folder).unwrap();
-            Self(folder)
-        }
-
-        fn path(&self, name: &str) -> PathBuf {
-            self.0.join(name)
-        }
-
-        fn files(&self) -> Vec<String> {
-            fs::read_dir(&self.0).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect()
-        }
-    }
-
-    impl Drop for Folder {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
 
     /// An `.npy` file as NumPy writes it.
     fn npy(descr: &str, fortran_order: &str, shape: &str, data: &[u8]) -> Vec<u8> {
@@ -420,13 +355,13 @@ mod tests {
 
     #[test]
     fn problems_name_the_file_and_the_array() {
-        let folder = Folder::new("problems");
-        let missing = read(folder.path("missing.npz")).unwrap_err();
+        let folder = tempfile::tempdir().unwrap();
+        let missing = read(folder.path().join("missing.npz")).unwrap_err();
         assert!(missing.to_string().contains("missing.npz") && missing.hint() == Some("check the path"), "{missing}");
-        assert!(write_npy(folder.path("no/such/folder.npy"), &Array::vector(vec![])).is_err());
+        assert!(write_npy(folder.path().join("no/such/folder.npy"), &Array::vector(vec![])).is_err());
         assert!(write_npy("", &Array::vector(vec![])).is_err());
 
-        let path = folder.path("bad.npz");
+        let path = folder.path().join("bad.npz");
         fs::write(&path, "not a zip archive").unwrap();
         assert!(read(&path).is_err());
 
@@ -439,8 +374,8 @@ mod tests {
 
     #[test]
     fn compressed_archives_are_read() {
-        let folder = Folder::new("compressed");
-        let path = folder.path("a.npz");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.npz");
         let mut archive = ZipWriter::new(File::create(&path).unwrap());
         let deflated = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
         archive.start_file("zeros.npy", deflated).unwrap();
@@ -452,15 +387,15 @@ mod tests {
 
     #[test]
     fn a_failed_write_leaves_the_old_file_and_nothing_else() {
-        let folder = Folder::new("atomic");
-        let path = folder.path("a.npz");
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.npz");
         let good = [("a", Array::vector(vec![1.0, 2.0]))];
         write(&path, &good).unwrap();
         let bad = [("a", Array::vector(vec![3.0])), ("b", Array { shape: vec![2, 2], data: vec![0.0] })];
         let problem = write(&path, &bad).unwrap_err().to_string();
         assert!(problem.contains("1 numbers do not fill the shape [2, 2]"), "{problem}");
         assert_eq!(read(&path).unwrap()["a"], good[0].1);
-        assert_eq!(folder.files(), ["a.npz"]);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     fn any_array() -> impl Strategy<Value = Array> {
@@ -475,15 +410,15 @@ mod tests {
 
         #[test]
         fn what_is_written_is_read(a in any_array(), b in any_array()) {
-            let folder = Folder::new("round-trip");
-            let path = folder.path("a.npz");
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("a.npz");
             write(&path, &[("a", a.clone()), ("some name", b.clone())]).unwrap();
             let arrays = read(&path).unwrap();
             prop_assert_eq!(arrays.len(), 2);
             prop_assert_eq!(&arrays["a"], &a);
             prop_assert_eq!(&arrays["some name"], &b);
-            write_npy(folder.path("b.npy"), &b).unwrap();
-            prop_assert_eq!(read_npy(folder.path("b.npy")).unwrap(), b);
+            write_npy(folder.path().join("b.npy"), &b).unwrap();
+            prop_assert_eq!(read_npy(folder.path().join("b.npy")).unwrap(), b);
         }
     }
 }

@@ -1,11 +1,11 @@
 //! What a solve did: status, errors, counters, seconds by stage, and whether to trust it.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::settings::{InterfaceSolver, Method};
 
 /// How a solve ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// As asked.
@@ -17,7 +17,7 @@ pub enum Status {
 }
 
 /// Errors against the exact solution at points that are not nodes.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Errors {
     /// Relative L2 norm.
     pub l2: f64,
@@ -30,7 +30,7 @@ pub struct Errors {
 }
 
 /// Estimated errors, from a second solution with more points and other features.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// Relative L2 norm.
     pub l2: f64,
@@ -45,7 +45,7 @@ pub struct Estimate {
 }
 
 /// The interface system.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InterfaceReport {
     /// Interface values.
     pub unknowns: usize,
@@ -64,7 +64,7 @@ pub struct InterfaceReport {
 }
 
 /// A smallest and a largest value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     /// The smallest.
     pub min: usize,
@@ -73,7 +73,7 @@ pub struct Span {
 }
 
 /// The features.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FeaturesReport {
     /// Neurons per subdomain.
     pub neurons: usize,
@@ -88,7 +88,7 @@ pub struct FeaturesReport {
 }
 
 /// Seconds by stage.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Seconds {
     /// Rows, features, reference basis.
     pub assemble: f64,
@@ -105,7 +105,7 @@ pub struct Seconds {
 }
 
 /// What a solve did.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// How it ended.
     pub status: Status,
