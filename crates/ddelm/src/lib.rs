@@ -29,5 +29,7 @@ pub mod settings;
 pub mod solution;
 pub mod solver;
 pub mod symbol;
+#[cfg(feature = "vtk")]
+pub mod vtk;
 
 pub use error::{Error, Result};

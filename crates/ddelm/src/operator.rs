@@ -134,7 +134,7 @@ pub fn part_name(decomposition: &Decomposition, part: usize) -> String {
 }
 
 /// The diffusion tensor at many points, by rows: a11, a12, a21, a22.
-fn diffusion_values(diffusion: &Diffusion, points: &Sample, subdomain: usize) -> Result<[Vec<f64>; 4]> {
+pub(crate) fn diffusion_values(diffusion: &Diffusion, points: &Sample, subdomain: usize) -> Result<[Vec<f64>; 4]> {
     const KEY: &str = "equation.diffusion";
     match diffusion {
         Diffusion::Scalar(a) => {

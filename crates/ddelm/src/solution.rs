@@ -1,5 +1,6 @@
 //! The solution: one network per subdomain, evaluated anywhere.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -10,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::features::FeatureNetwork;
 use crate::field::Field;
 use crate::map::{Point, determinant};
-use crate::operator::{Sample, interior_symbols};
+use crate::operator::{Sample, diffusion_values, interior_symbols};
 use crate::problem::{Equation, Problem};
 use crate::report::{Errors, Report};
 use crate::symbol::{Frame, Symbol};
@@ -101,35 +102,66 @@ impl Solution {
 
     /// u at points; NaN outside the domain.
     pub fn values(&self, x: &[f64], y: &[f64]) -> Vec<f64> {
-        self.by_subdomain(x, y, |s, xi| self.reference_derivatives(s, xi, &[0])).swap_remove(0)
+        let Ok([u]) = self.by_subdomain(x, y, |s, xi| {
+            Ok::<_, Infallible>([self.reference_derivatives(s, xi, &[0]).swap_remove(0)])
+        });
+        u
     }
 
     /// u and its gradient at points; NaN outside the domain.
     pub fn gradients(&self, x: &[f64], y: &[f64]) -> Gradients {
-        let found = self.by_subdomain(x, y, |s, xi| {
+        let Ok([u, ux, uy]) = self.by_subdomain(x, y, |s, xi| {
             let g = self.local_gradients(s, xi);
-            vec![g.u, g.ux, g.uy]
+            Ok::<_, Infallible>([g.u, g.ux, g.uy])
         });
-        let [u, ux, uy] = <[Vec<f64>; 3]>::try_from(found).unwrap_or_default();
         Gradients { u, ux, uy }
     }
 
     /// `L u - f` at points; NaN outside the domain.
     pub fn residuals(&self, problem: &Problem, x: &[f64], y: &[f64]) -> Result<Vec<f64>> {
-        let lu = self.by_subdomain(x, y, |s, xi| {
-            let map = self.decomposition.subdomains[s].map.as_ref();
-            let Ok(symbols) = interior_symbols(&problem.equation, map, s, xi) else {
-                return vec![vec![f64::NAN; xi.len()]];
-            };
-            vec![self.apply(s, xi, &symbols)]
-        });
-        let sample = Sample { x: x.to_vec(), y: y.to_vec() };
-        let mut f = sample.values(problem.source.as_ref(), "equation.source", 0)?;
+        let mut found = self.by_subdomain(x, y, |s, xi| Ok::<_, Error>([self.local_residuals(problem, s, xi)?]))?;
+        Ok(std::mem::take(&mut found[0]))
+    }
+
+    /// The flux at points, see [`Solution::local_fluxes`]; NaN outside the domain.
+    pub fn fluxes(&self, problem: &Problem, x: &[f64], y: &[f64]) -> Result<[Vec<f64>; 2]> {
+        self.by_subdomain(x, y, |s, xi| self.local_fluxes(problem, s, xi))
+    }
+
+    /// `L u - f` at reference points of subdomain s.
+    pub fn local_residuals(&self, problem: &Problem, s: usize, xi: &[Point]) -> Result<Vec<f64>> {
+        let map = self.decomposition.subdomains[s].map.as_ref();
+        let lu = self.apply(s, xi, &interior_symbols(&problem.equation, map, s, xi)?);
+        let sample = Sample::new(map, xi.iter().copied());
+        let mut f = sample.values(problem.source.as_ref(), "equation.source", s)?;
         if let Equation::Plate { rigidity } = &problem.equation {
-            let d = sample.values(rigidity.as_ref(), "equation.plate.rigidity", 0)?;
+            let d = sample.values(rigidity.as_ref(), "equation.plate.rigidity", s)?;
             f.iter_mut().zip(d).for_each(|(q, d)| *q /= d);
         }
-        Ok(lu[0].iter().zip(f).map(|(l, f)| l - f).collect())
+        Ok(lu.iter().zip(f).map(|(l, f)| l - f).collect())
+    }
+
+    /// The vector whose normal component is the flux of the equation, at reference points of subdomain s: `a grad u`,
+    /// or `grad Laplacian u` for a plate.
+    pub fn local_fluxes(&self, problem: &Problem, s: usize, xi: &[Point]) -> Result<[Vec<f64>; 2]> {
+        let map = self.decomposition.subdomains[s].map.as_ref();
+        match &problem.equation {
+            Equation::SecondOrder { diffusion, .. } => {
+                let a = diffusion_values(diffusion, &Sample::new(map, xi.iter().copied()), s)?;
+                let g = self.local_gradients(s, xi);
+                Ok([0, 1].map(|row| {
+                    let (ax, ay) = (&a[2 * row], &a[2 * row + 1]);
+                    (0..xi.len()).map(|i| ax[i] * g.ux[i] + ay[i] * g.uy[i]).collect()
+                }))
+            }
+            Equation::Plate { .. } => Ok([[1.0, 0.0], [0.0, 1.0]].map(|direction| {
+                let symbol = |&p: &Point| {
+                    let frame = Frame::new(map, p);
+                    frame.gradient(direction).times(frame.laplacian())
+                };
+                self.apply(s, xi, &xi.iter().map(symbol).collect::<Vec<_>>())
+            })),
+        }
     }
 
     /// Operators in reference coordinates applied to u at reference points of subdomain s.
@@ -143,27 +175,33 @@ impl Solution {
     }
 
     /// Sorts points by subdomain, evaluates them there in parallel, and puts the results in the order of the points.
-    fn by_subdomain(&self, x: &[f64], y: &[f64], f: impl Fn(usize, &[Point]) -> Vec<Vec<f64>> + Sync) -> Vec<Vec<f64>> {
+    fn by_subdomain<const N: usize, E: Send>(
+        &self,
+        x: &[f64],
+        y: &[f64],
+        f: impl Fn(usize, &[Point]) -> std::result::Result<[Vec<f64>; N], E> + Sync,
+    ) -> std::result::Result<[Vec<f64>; N], E> {
         let places = self.places(x, y);
         let mut order: Vec<usize> = (0..places.len()).filter(|&i| places[i].is_some()).collect();
         let subdomain = |i: usize| places[i].map_or(0, |p| p.0);
         order.sort_by_key(|&i| subdomain(i));
-        let chunks: Vec<&[usize]> = order.chunk_by(|&a, &b| subdomain(a) == subdomain(b)).flat_map(|c| c.chunks(CHUNK)).collect();
-        let found: Vec<Vec<Vec<f64>>> = chunks
+        let chunks: Vec<&[usize]> =
+            order.chunk_by(|&a, &b| subdomain(a) == subdomain(b)).flat_map(|c| c.chunks(CHUNK)).collect();
+        let found: Vec<[Vec<f64>; N]> = chunks
             .par_iter()
             .map(|chunk| {
                 let xi: Vec<Point> = chunk.iter().filter_map(|&i| places[i]).map(|p| p.1).collect();
                 f(subdomain(chunk[0]), &xi)
             })
-            .collect();
-        let width = found.first().map_or_else(|| f(0, &[]).len(), Vec::len);
-        let mut out = vec![vec![f64::NAN; places.len()]; width];
+            .collect::<std::result::Result<_, E>>()?;
+        let mut out = [const { Vec::new() }; N];
+        out.iter_mut().for_each(|out| out.resize(places.len(), f64::NAN));
         for (chunk, values) in chunks.iter().zip(found) {
             for (out, values) in out.iter_mut().zip(values) {
                 chunk.iter().zip(values).for_each(|(&i, v)| out[i] = v);
             }
         }
-        out
+        Ok(out)
     }
 
     /// Errors against a known solution on a grid of `resolution x resolution` cell centres in every subdomain.
@@ -182,6 +220,21 @@ impl Solution {
         })?;
         let total = Sums::total(&sums);
         Ok(Errors { l2: total.l2(), h1: Some(total.h1()).filter(|h| !h.is_nan()), max: total.max, interface_rms: self.interface_rms(exact)? })
+    }
+
+    /// The difference to another solution on the same domain, as the error against it, on a grid of
+    /// `resolution x resolution` cell centres in every subdomain of this one.
+    pub fn distance(&self, other: &Solution, resolution: usize) -> Result<Errors> {
+        let total = Sums::total(&self.difference(other, resolution)?);
+        if total.error.is_nan() {
+            return Err(Error::input(
+                "domain",
+                format!("{:?} and {:?}", self.decomposition.bounding_box(), other.decomposition.bounding_box()),
+                "the second solution is not defined on the whole domain of the first",
+                "compare solutions of the same problem",
+            ));
+        }
+        Ok(Errors { l2: total.l2(), h1: Some(total.h1()), max: total.max, interface_rms: None })
     }
 
     /// Sums of squared differences to another solution in every subdomain of this one.
