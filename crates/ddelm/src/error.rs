@@ -27,6 +27,40 @@ pub enum Error {
         /// What to do instead.
         hint: String,
     },
+    /// A problem file that is not TOML.
+    #[error("{problem}")]
+    Syntax {
+        /// What was found, and what was expected.
+        problem: String,
+        /// The place in the file, in bytes.
+        span: std::ops::Range<usize>,
+    },
+    /// An override of a key that is not of the form `key=value`, or whose key cannot stand where it says.
+    #[error("{text}: {problem}")]
+    Override {
+        /// The override.
+        text: String,
+        /// What is wrong with it.
+        problem: String,
+        /// What to write.
+        hint: String,
+    },
+    /// A key that a problem file must have.
+    #[error("{key} is missing")]
+    MissingKey {
+        /// Path of the key.
+        key: String,
+        /// What to write.
+        hint: String,
+    },
+    /// A key that a problem file cannot have.
+    #[error("unknown key {key}")]
+    UnknownKey {
+        /// Path of the key.
+        key: String,
+        /// The nearest known key.
+        hint: String,
+    },
     /// A formula that cannot be read.
     #[error("{key}: {error}")]
     Formula {
@@ -108,32 +142,34 @@ impl Error {
         problem: impl Into<String>,
         hint: impl Into<String>,
     ) -> Self {
-        Error::Input {
-            key: key.into(),
-            value: value.to_string(),
-            problem: problem.into(),
-            hint: hint.into(),
-        }
+        Error::Input { key: key.into(), value: value.to_string(), problem: problem.into(), hint: hint.into() }
     }
 
     /// What to do about it, if there is something to say.
     pub fn hint(&self) -> Option<&str> {
         match self {
             Error::Input { hint, .. }
+            | Error::Override { hint, .. }
+            | Error::MissingKey { hint, .. }
+            | Error::UnknownKey { hint, .. }
             | Error::NotUnique { hint, .. }
             | Error::Compute { hint, .. }
             | Error::File { hint, .. }
             | Error::Write { hint, .. } => Some(hint).filter(|h| !h.is_empty()).map(String::as_str),
             Error::Formula { error, .. } => error.hint.as_deref(),
             Error::NotFinite { .. } => Some("check the formula for a division by zero, a root or a logarithm there"),
-            Error::Callback { .. } | Error::Interrupted => None,
+            Error::Callback { .. } | Error::Syntax { .. } | Error::Interrupted => None,
         }
     }
 
     /// The setting that is at fault, as a path in a problem file.
     pub fn key(&self) -> Option<&str> {
         match self {
-            Error::Input { key, .. } | Error::Formula { key, .. } => Some(key),
+            Error::Input { key, .. }
+            | Error::MissingKey { key, .. }
+            | Error::UnknownKey { key, .. }
+            | Error::Formula { key, .. } => Some(key),
+            Error::NotUnique { .. } => Some("boundary"),
             Error::NotFinite { quantity, .. } | Error::Callback { quantity, .. } => Some(quantity),
             _ => None,
         }

@@ -12,6 +12,7 @@ pub mod expression;
 pub mod factor;
 pub mod features;
 pub mod field;
+pub mod file;
 pub mod finite_element;
 pub mod gallery;
 pub mod interface;

@@ -70,7 +70,7 @@ impl Solver {
         problem.validate(decomposition.parts)?;
         let pairs = problem.equation.pairs();
         let collocation = Collocation::new(settings.nodes, settings.points);
-        check_sizes(settings, &collocation, pairs, &decomposition)?;
+        check_sizes(settings, &collocation, pairs, decomposition.len())?;
         let numbering = Numbering::new(&decomposition, &collocation, pairs);
         let weights = if settings.scaled_rows { Weights::default_for(&problem.equation) } else { Weights::Unit };
         let mine: Vec<usize> = exchange.subdomains(decomposition.len()).collect();
@@ -388,7 +388,8 @@ fn at_subdomain(error: Error, s: usize) -> Error {
     }
 }
 
-fn check_sizes(settings: &Settings, collocation: &Collocation, pairs: usize, d: &Decomposition) -> Result<()> {
+/// Refuses networks with more neurons than rows, and more than one subdomain for the classical method.
+pub(crate) fn check_sizes(settings: &Settings, collocation: &Collocation, pairs: usize, subdomains: usize) -> Result<()> {
     let (rows, neurons) = (collocation.rows(pairs), settings.neurons());
     if neurons > rows {
         return Err(Error::input(
@@ -398,10 +399,10 @@ fn check_sizes(settings: &Settings, collocation: &Collocation, pairs: usize, d: 
             format!("use at most {} neurons, or more points", settings.points * settings.points),
         ));
     }
-    if settings.method == Method::Elm && d.len() != 1 {
+    if settings.method == Method::Elm && subdomains != 1 {
         return Err(Error::input(
             "discretization.subdomains",
-            format!("{} subdomains", d.len()),
+            format!("{subdomains} subdomains"),
             "method = \"elm\" has one network for the whole domain",
             "use subdomains = [1, 1], or method = \"schur\"",
         ));

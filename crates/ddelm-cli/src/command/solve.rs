@@ -1,0 +1,60 @@
+//! `ddelm solve`: solves a problem and reports how well.
+
+use ddelm::report::{Report, Status};
+
+use super::Outcome;
+use crate::Common;
+use crate::diagnostic::Terminal;
+use crate::failure::Failure;
+use crate::listener::Listener;
+use crate::problem::ProblemArguments;
+use crate::summary::summary;
+
+/// Arguments of `ddelm solve`.
+#[derive(Debug, clap::Args)]
+pub struct Solve {
+    #[command(flatten)]
+    problem: ProblemArguments,
+    /// Print the report as one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl Solve {
+    /// Carries it out.
+    pub fn run(&self, common: &Common, terminal: &Terminal) -> Result<Outcome, Failure> {
+        let input = self.problem.read()?;
+        let listener = Listener::new(common, terminal);
+        let solution = input.case.solve(&listener).map_err(|error| input.failure(error))?;
+        listener.finish();
+        if !common.quiet {
+            warn(&solution.report, terminal);
+        }
+        if self.json {
+            println!("{}", json(&solution.report));
+        } else {
+            print!("{}", summary(&solution.report, input.case.subdomains));
+        }
+        Ok(outcome(&solution.report))
+    }
+}
+
+/// Shows the report's warnings.
+fn warn(report: &Report, terminal: &Terminal) {
+    for warning in &report.warnings {
+        eprintln!("{}", terminal.warning(warning));
+    }
+}
+
+/// The report as one JSON object. It holds nothing that JSON cannot: numbers that are not finite become null.
+fn json(report: &Report) -> String {
+    serde_json::to_string_pretty(report).unwrap_or_default()
+}
+
+/// What the status means for the exit code.
+fn outcome(report: &Report) -> Outcome {
+    match report.status {
+        Status::Solved => Outcome::Done,
+        Status::MaxIterations | Status::ToleranceNotReached => Outcome::NotReached,
+    }
+}

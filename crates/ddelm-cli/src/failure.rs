@@ -1,0 +1,28 @@
+//! Why a command failed, with the problem file that the error may point into.
+
+use std::path::PathBuf;
+
+use ddelm::Error;
+use ddelm::file::ProblemFile;
+
+/// An error and the problem file it may come from.
+#[derive(Debug)]
+pub struct Failure {
+    /// What happened.
+    pub error: Error,
+    /// The problem file and its name.
+    pub file: Option<(PathBuf, ProblemFile)>,
+}
+
+impl Failure {
+    /// Whether the input was at fault, and not the computation.
+    pub fn is_input(&self) -> bool {
+        self.error.is_input()
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Failure { error, file: None }
+    }
+}

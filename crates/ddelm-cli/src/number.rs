@@ -1,0 +1,37 @@
+//! Numbers as people read them.
+
+/// An error, in scientific notation with two digits: `6.8e-13`.
+pub fn error(value: f64) -> String {
+    format!("{value:.1e}")
+}
+
+/// A time: `0.036 s`, `12.3 s`, `4 min 10 s`.
+pub fn seconds(value: f64) -> String {
+    match value {
+        v if v < 9.9995 => format!("{v:.3} s"),
+        v if v < 99.95 => format!("{v:.1} s"),
+        v => format!("{} min {} s", v as u64 / 60, v as u64 % 60),
+    }
+}
+
+/// An amount of memory: `45 MB`, `1.2 GB`.
+pub fn bytes(value: u64) -> String {
+    let megabytes = value as f64 / 1e6;
+    match megabytes {
+        v if v < 9.95 => format!("{v:.1} MB"),
+        v if v < 999.5 => format!("{v:.0} MB"),
+        v => format!("{:.1} GB", v / 1e3),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!(error(6.84e-13), "6.8e-13");
+        assert_eq!([0.0364, 12.34, 250.7].map(seconds), ["0.036 s", "12.3 s", "4 min 10 s"]);
+        assert_eq!([4_500_000, 45_000_000, 1_230_000_000].map(bytes), ["4.5 MB", "45 MB", "1.2 GB"]);
+    }
+}

@@ -1,0 +1,65 @@
+//! A report for people.
+
+use ddelm::report::{Report, Status};
+use ddelm::settings::InterfaceSolver;
+
+use crate::number::{bytes, error, seconds};
+
+/// The report in a few lines.
+pub fn summary(report: &Report, subdomains: [usize; 2]) -> String {
+    let mut lines = vec![("status", status(report.status).into()), ("sizes", sizes(report, subdomains))];
+    if let Some(interface) = interface(report) {
+        lines.push(("interface", interface));
+    }
+    if let Some(e) = &report.errors {
+        let optional =
+            |name: &str, value: Option<f64>| value.map_or(String::new(), |v| format!(", {name} {}", error(v)));
+        let (h1, rms) = (optional("H1", e.h1), optional("interface", e.interface_rms));
+        lines.push(("error", format!("L2 {}{h1}, maximum {}{rms}", error(e.l2), error(e.max))));
+    }
+    if let Some(e) = &report.estimate {
+        lines.push(("estimate", format!("L2 {}, H1 {}, maximum {}", error(e.l2), error(e.h1), error(e.max))));
+    }
+    lines.push(("time", times(report)));
+    if let Some(memory) = report.peak_memory_bytes {
+        lines.push(("memory", format!("{} at most", bytes(memory))));
+    }
+    lines.iter().map(|(name, text)| format!("{name:<10} {text}\n")).collect()
+}
+
+/// The status in words.
+pub fn status(status: Status) -> &'static str {
+    match status {
+        Status::Solved => "solved",
+        Status::MaxIterations => "not converged: the iterations ran out",
+        Status::ToleranceNotReached => "tolerance not reached; this is the best that was found",
+    }
+}
+
+fn sizes(report: &Report, [nx, ny]: [usize; 2]) -> String {
+    let features = &report.features;
+    let rank = match (features.rank.min, features.rank.max) {
+        (min, max) if min == max => max.to_string(),
+        (min, max) => format!("{min} to {max}"),
+    };
+    format!(
+        "{nx} x {ny} subdomains, {} points per side, {} neurons (rank {rank} of {} rows)",
+        report.points, features.neurons, features.rows
+    )
+}
+
+fn interface(report: &Report) -> Option<String> {
+    let interface = &report.interface;
+    let how = match interface.solver {
+        InterfaceSolver::Direct => format!("direct, {} refinement steps", interface.refinements),
+        InterfaceSolver::Cg => format!("conjugate gradients, {} iterations", interface.iterations),
+    };
+    (interface.unknowns > 0).then(|| format!("{} unknowns, {how}", interface.unknowns))
+}
+
+fn times(report: &Report) -> String {
+    let s = &report.seconds;
+    let stages = [("assemble", s.assemble), ("factor", s.factor), ("interface", s.interface), ("recover", s.recover)];
+    let stages = stages.map(|(name, time)| format!("{name} {time:.3}"));
+    format!("{} ({})", seconds(s.total), stages.join(", "))
+}

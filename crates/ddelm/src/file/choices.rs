@@ -1,0 +1,179 @@
+//! The choices of a file: `method`, `[discretization]`, `[network]`, `[interface]`, over the settings of the preset.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::document::Kind;
+use super::section::{Section, pair, whole};
+use crate::activation::Activation;
+use crate::collocation::Nodes;
+use crate::error::{Error, Result};
+use crate::features::Initialization;
+use crate::npz;
+use crate::settings::{GivenWeights, InterfaceSolver, Method, Preset, Settings, Sharing, Truncation};
+
+const DISCRETIZATION: &[&str] = &["subdomains", "points", "neurons", "nodes", "tolerance", "estimate", "cells"];
+const NETWORK: &[&str] =
+    &["activation", "initialization", "scale", "c", "r", "seed", "weights", "sharing", "truncation", "cut"];
+const INTERFACE: &[&str] = &["solver", "tolerance", "max_iterations", "refinements"];
+
+/// The choices.
+pub(super) struct Choices {
+    /// Subdomains in x and y; to start with, where there is a tolerance.
+    pub subdomains: [usize; 2],
+    /// The error to reach.
+    pub tolerance: Option<f64>,
+    /// Whether to estimate the error.
+    pub estimate: bool,
+    /// Cells of the finite element grid, if that is the method.
+    pub cells: Option<[usize; 2]>,
+    /// Everything else.
+    pub settings: Settings,
+}
+
+/// Cells in each direction of the finite element method, unless given.
+const CELLS: usize = 256;
+
+/// Reads the choices. Files are relative to `directory`.
+pub(super) fn choices(root: &Section, directory: &Path) -> Result<Choices> {
+    let preset = root.choice("preset", &[("fast", Preset::Fast), ("paper", Preset::Paper)])?.unwrap_or_default();
+    let mut settings = Settings::preset(preset);
+    let methods =
+        [("schur", Some(Method::Schur)), ("elm", Some(Method::Elm)), ("locelm", Some(Method::Locelm)), ("fem", None)];
+    let method = root.choice("method", &methods)?.unwrap_or(Some(settings.method));
+    settings.method = method.unwrap_or(settings.method);
+    network(&root.section("network", NETWORK)?, directory, &mut settings)?;
+    interface(&root.section("interface", INTERFACE)?, &mut settings)?;
+    let section = root.section("discretization", DISCRETIZATION)?;
+    let tolerance = tolerance(&section)?;
+    let cells = cells(&section, method.is_none())?;
+    Ok(Choices {
+        subdomains: sizes(&section, tolerance.is_some() || cells.is_some(), &mut settings)?,
+        tolerance,
+        estimate: section.flag("estimate")?.unwrap_or(false),
+        cells,
+        settings,
+    })
+}
+
+/// Reads points and neurons into the settings, and returns the subdomains. They may be left out where they are `free`.
+fn sizes(section: &Section, free: bool, settings: &mut Settings) -> Result<[usize; 2]> {
+    let missing = |name: &str, example: &str| {
+        section.missing(name, &format!("for example {name} = {example}; or give tolerance and let the solver choose"))
+    };
+    let subdomains = match section.pair("subdomains", "[4, 4]", whole)? {
+        Some(counts) => counts,
+        None if settings.method == Method::Elm => [1, 1],
+        None if free => START,
+        None => return Err(missing("subdomains", "[4, 4]")),
+    };
+    match section.whole("points")? {
+        Some(points) => settings.points = points,
+        None if free => {}
+        None => return Err(missing("points", "16")),
+    }
+    if let Some(neurons) = section.whole("neurons")? {
+        let given = settings.weights.as_ref().map(|given| given.neurons);
+        if let Some(given) = given.filter(|&given| given != neurons) {
+            let problem = format!("network.weights has {given} neurons per subdomain");
+            return Err(Error::input(section.key("neurons"), neurons, problem, "leave it out"));
+        }
+        settings.neurons = Some(neurons);
+    }
+    let nodes = [("chebyshev", Nodes::Chebyshev), ("uniform", Nodes::Uniform)];
+    overlay(&mut settings.nodes, section.choice("nodes", &nodes)?);
+    Ok(subdomains)
+}
+
+/// Subdomains to start with where a tolerance is given.
+const START: [usize; 2] = [2, 2];
+
+fn tolerance(section: &Section) -> Result<Option<f64>> {
+    let tolerance = section.number("tolerance")?;
+    match tolerance.filter(|v| !(*v > 0.0 && *v < 1.0)) {
+        None => Ok(tolerance),
+        Some(value) => {
+            let problem = "a relative error lies between 0 and 1";
+            Err(Error::input(section.key("tolerance"), value, problem, "for example 1e-8"))
+        }
+    }
+}
+
+/// The cells of the finite element grid, if that is the method.
+fn cells(section: &Section, finite_elements: bool) -> Result<Option<[usize; 2]>> {
+    let Some(value) = section.get("cells") else {
+        return Ok(finite_elements.then_some([CELLS; 2]));
+    };
+    let key = section.key("cells");
+    if !finite_elements {
+        return Err(Error::input(key, "...", "only method = \"fem\" has cells", "use subdomains and points"));
+    }
+    match value.kind {
+        Kind::Integer(_) => Ok(Some([whole(&key, value)?; 2])),
+        _ => Ok(Some(pair(&key, value, "[256, 256]", whole)?)),
+    }
+}
+
+fn network(section: &Section, directory: &Path, settings: &mut Settings) -> Result<()> {
+    let activations = [("tanh", Activation::Tanh), ("sin", Activation::Sin), ("gaussian", Activation::Gaussian)];
+    overlay(&mut settings.activation, section.choice("activation", &activations)?);
+    let initializations = [
+        ("suggested", Initialization::Suggested),
+        ("weighted", Initialization::Weighted),
+        ("manual", Initialization::Manual),
+        ("he", Initialization::He),
+        ("glorot", Initialization::Glorot),
+    ];
+    overlay(&mut settings.initialization, section.choice("initialization", &initializations)?);
+    settings.scale = section.number("scale")?.or(settings.scale);
+    settings.c = section.number("c")?.or(settings.c);
+    overlay(&mut settings.radius, section.number("r")?);
+    overlay(&mut settings.seed, section.whole("seed")?.map(|seed| seed as u64));
+    overlay(
+        &mut settings.truncation,
+        section.choice("truncation", &[("qr", Truncation::Qr), ("svd", Truncation::Svd)])?,
+    );
+    settings.cut = section.number("cut")?.or(settings.cut);
+    let sharing = section.choice("sharing", &[("shared", Sharing::Shared), ("independent", Sharing::Independent)])?;
+    overlay(&mut settings.sharing, sharing);
+    if let Some(file) = section.text("weights")? {
+        if sharing == Some(Sharing::Shared) {
+            let problem = "weights from a file are those of every subdomain";
+            return Err(Error::input(section.key("sharing"), "\"shared\"", problem, "leave it out"));
+        }
+        settings.sharing = Sharing::Independent;
+        settings.weights = Some(Arc::new(weights(&directory.join(file))?));
+    }
+    Ok(())
+}
+
+fn interface(section: &Section, settings: &mut Settings) -> Result<()> {
+    let solvers = [("cg", InterfaceSolver::Cg), ("direct", InterfaceSolver::Direct)];
+    overlay(&mut settings.interface, section.choice("solver", &solvers)?);
+    overlay(&mut settings.tolerance, section.number("tolerance")?);
+    overlay(&mut settings.max_iterations, section.whole("max_iterations")?);
+    overlay(&mut settings.refinements, section.whole("refinements")?);
+    Ok(())
+}
+
+fn overlay<T>(setting: &mut T, given: Option<T>) {
+    if let Some(value) = given {
+        *setting = value;
+    }
+}
+
+/// Hidden layers from the arrays `w`, of shape (subdomains, 2, M), and `b`, of shape (subdomains, M).
+fn weights(path: &Path) -> Result<GivenWeights> {
+    let mut arrays = npz::read(path)?;
+    let refuse = |problem: String| Error::File {
+        path: path.into(),
+        problem,
+        hint: "weights are w of shape (subdomains, 2, neurons) and b of shape (subdomains, neurons)".into(),
+    };
+    let mut take = |name: &str| arrays.remove(name).ok_or_else(|| refuse(format!("there is no array `{name}` in it")));
+    let (w, b) = (take("w")?, take("b")?);
+    match (&w.shape[..], &b.shape[..]) {
+        (&[s, 2, m], &[t, n]) if s == t && m == n => Ok(GivenWeights { neurons: m, w: w.data, b: b.data }),
+        (w, b) => Err(refuse(format!("w has the shape {w:?} and b {b:?}"))),
+    }
+}

@@ -1,0 +1,240 @@
+//! A TOML document that remembers where everything stands, in the file or in a `key=value` given on top of it.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use toml::de::{DeArray, DeTable, DeValue};
+
+use crate::error::{Error, Result};
+
+/// Which text a place is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The problem file.
+    File,
+    /// The override with this index.
+    Override(usize),
+}
+
+/// A place in a text, in bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Which text.
+    pub origin: Origin,
+    /// Where in it.
+    pub span: Range<usize>,
+}
+
+/// A value and its place.
+#[derive(Debug, Clone)]
+pub(super) struct Value {
+    pub kind: Kind,
+    pub place: Place,
+}
+
+/// What a value is.
+#[derive(Debug, Clone)]
+pub(super) enum Kind {
+    String(String),
+    Integer(i64),
+    Float(f64),
+    Boolean(bool),
+    Date,
+    Array(Vec<Value>),
+    Table(Table),
+}
+
+/// The entries of a table by name, each with the place of its key.
+pub(super) type Table = BTreeMap<String, (Place, Value)>;
+
+impl Kind {
+    /// The kind in words, to say what was found.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Kind::String(_) => "a string",
+            Kind::Integer(_) => "a whole number",
+            Kind::Float(_) => "a number",
+            Kind::Boolean(_) => "true or false",
+            Kind::Date => "a date",
+            Kind::Array(_) => "an array",
+            Kind::Table(_) => "a table",
+        }
+    }
+}
+
+/// Reads a document.
+pub(super) fn parse(text: &str) -> Result<Value> {
+    let table = DeTable::parse(text).map_err(|error| Error::Syntax {
+        problem: error.message().trim().replace('\n', ", "),
+        span: error.span().unwrap_or(0..0),
+    })?;
+    let span = table.span();
+    convert_table(table.get_ref(), Place { origin: Origin::File, span })
+}
+
+/// Puts the value of `text`, a `key=value`, into the document. A value that is not TOML is taken as a string, so that
+/// formulas need no second pair of quotes on a command line.
+pub(super) fn set(root: &mut Value, text: &str, index: usize) -> Result<()> {
+    let refuse = |problem: &str| Error::Override {
+        text: text.into(),
+        problem: problem.into(),
+        hint: "for example discretization.points=20".into(),
+    };
+    let at = text.find('=').ok_or_else(|| refuse("an override has the form key=value"))?;
+    let origin = Origin::Override(index);
+    let key_place = Place { origin, span: 0..text[..at].trim_end().len() };
+    let raw = text[at + 1..].trim();
+    let start = text.len() - text[at + 1..].trim_start().len();
+    let value = match DeValue::parse(raw) {
+        Ok(value) => shifted(convert(value.get_ref(), Place { origin, span: value.span() })?, start),
+        Err(_) => Value { kind: Kind::String(raw.into()), place: Place { origin, span: start..start + raw.len() } },
+    };
+    let names: Vec<&str> = text[..at].split('.').map(str::trim).collect();
+    let Some((last, tables)) = names.split_last().filter(|_| names.iter().all(|name| !name.is_empty())) else {
+        return Err(refuse("the key is empty"));
+    };
+    let mut here = root;
+    for name in tables {
+        let table = match &mut here.kind {
+            Kind::Table(table) => table,
+            other => return Err(refuse(&format!("`{name}` would stand inside {}", other.name()))),
+        };
+        let fresh = || (key_place.clone(), Value { kind: Kind::Table(Table::new()), place: key_place.clone() });
+        here = &mut table.entry((*name).into()).or_insert_with(fresh).1;
+    }
+    match &mut here.kind {
+        Kind::Table(table) => table.insert((*last).into(), (key_place, value)),
+        other => return Err(refuse(&format!("`{last}` would stand inside {}", other.name()))),
+    };
+    Ok(())
+}
+
+/// The deepest value on the way to `key`, for example `equation.diffusion[0][1]`, and whether it is the whole way.
+/// `None` where not even the first step is there.
+pub(super) fn find<'d>(root: &'d Value, key: &str) -> Option<(Found<'d>, bool)> {
+    let (mut here, mut found): (&Value, Option<Found>) = (root, None);
+    for step in key.split(['.', '[']) {
+        let next = match &here.kind {
+            Kind::Table(table) => table.get(step).map(|(key, value)| Found { key, value }),
+            Kind::Array(items) => {
+                let item = step.trim_end_matches(']').parse::<usize>().ok().and_then(|i| items.get(i));
+                item.map(|value| Found { key: &value.place, value })
+            }
+            _ => None,
+        };
+        match next {
+            Some(next) => {
+                here = next.value;
+                found = Some(next);
+            }
+            None => return found.map(|found| (found, false)),
+        }
+    }
+    found.map(|found| (found, true))
+}
+
+/// A value of the document and the place of its key.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Found<'d> {
+    pub key: &'d Place,
+    pub value: &'d Value,
+}
+
+fn convert_table(table: &DeTable, place: Place) -> Result<Value> {
+    let mut entries = Table::new();
+    for (key, value) in table {
+        let at = |span: Range<usize>| Place { origin: place.origin, span };
+        entries.insert(key.get_ref().to_string(), (at(key.span()), convert(value.get_ref(), at(value.span()))?));
+    }
+    Ok(Value { kind: Kind::Table(entries), place })
+}
+
+fn convert_array(array: &DeArray, place: Place) -> Result<Value> {
+    let item =
+        |value: &toml::Spanned<DeValue>| convert(value.get_ref(), Place { origin: place.origin, span: value.span() });
+    let items = array.iter().map(item).collect::<Result<_>>()?;
+    Ok(Value { kind: Kind::Array(items), place })
+}
+
+fn convert(value: &DeValue, place: Place) -> Result<Value> {
+    let too_large = |text: &str| Error::Syntax { problem: format!("{text} is too large"), span: place.span.clone() };
+    let kind = match value {
+        DeValue::String(text) => Kind::String(text.to_string()),
+        DeValue::Integer(i) => {
+            Kind::Integer(i64::from_str_radix(i.as_str(), i.radix()).map_err(|_| too_large(i.as_str()))?)
+        }
+        DeValue::Float(f) => Kind::Float(f.as_str().parse().map_err(|_| too_large(f.as_str()))?),
+        DeValue::Boolean(b) => Kind::Boolean(*b),
+        DeValue::Datetime(_) => Kind::Date,
+        DeValue::Array(array) => return convert_array(array, place),
+        DeValue::Table(table) => return convert_table(table, place),
+    };
+    Ok(Value { kind, place })
+}
+
+/// The value with all its places moved by `start` bytes.
+fn shifted(mut value: Value, start: usize) -> Value {
+    let shift = |place: &mut Place| place.span = place.span.start + start..place.span.end + start;
+    shift(&mut value.place);
+    value.kind = match value.kind {
+        Kind::Array(items) => Kind::Array(items.into_iter().map(|item| shifted(item, start)).collect()),
+        Kind::Table(table) => {
+            let entries = table.into_iter().map(|(name, (mut key, value))| {
+                shift(&mut key);
+                (name, (key, shifted(value, start)))
+            });
+            Kind::Table(entries.collect())
+        }
+        kind => kind,
+    };
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place<'t>(text: &'t str, root: &Value, key: &str) -> Option<&'t str> {
+        find(root, key).map(|(found, _)| &text[found.value.place.span.clone()])
+    }
+
+    #[test]
+    fn values_are_found_by_their_path() {
+        let text = "a = 1\n[b]\nc = [[1, 'x'], [3.5, true]]\n";
+        let root = parse(text).unwrap();
+        assert_eq!(place(text, &root, "a"), Some("1"));
+        assert_eq!(place(text, &root, "b.c[0][1]"), Some("'x'"));
+        assert_eq!(place(text, &root, "b.c[1][5]"), Some("[3.5, true]"));
+        assert_eq!(place(text, &root, "b.d"), Some("[b]"));
+        assert_eq!(place(text, &root, "q.d"), None);
+        assert!(!find(&root, "b.d").unwrap().1);
+    }
+
+    #[test]
+    fn overrides_replace_and_add() {
+        let mut root = parse("[b]\nc = 1").unwrap();
+        let texts = ["b.c=[2, 'z']", "e.f = sin(x)", "b.d=1e-3"];
+        for (i, text) in texts.iter().enumerate() {
+            set(&mut root, text, i).unwrap();
+        }
+        assert_eq!(place(texts[0], &root, "b.c[1]"), Some("'z'"));
+        assert_eq!(place(texts[1], &root, "e.f"), Some("sin(x)"));
+        let number = find(&root, "b.d").unwrap().0.value;
+        assert!(matches!(number.kind, Kind::Float(v) if v == 1e-3));
+        assert_eq!(number.place.origin, Origin::Override(2));
+    }
+
+    #[test]
+    fn overrides_that_make_no_sense_are_refused() {
+        let mut root = parse("a = 1").unwrap();
+        for text in ["a", "=1", "a.=1", "a.b=1"] {
+            assert!(set(&mut root, text, 0).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn syntax_errors_have_a_place() {
+        let Err(Error::Syntax { span, .. }) = parse("a = 1\nb = = 2\n") else { panic!("accepted") };
+        assert!((10..12).contains(&span.start), "{span:?}");
+    }
+}
