@@ -60,6 +60,20 @@ fn main() {
         let muy = function(|x: f64, y: f64| -(2.0 * x + 1.0).sin() * y.exp());
         let cl = Problem { equation: Equation::Plate { rigidity: constant(1.0) }, source: function(|x: f64, y: f64| 9.0 * (2.0 * x + 1.0).sin() * y.exp()),
             conditions: vec![Condition::clamped(g.clone(), mux), Condition::clamped(g.clone(), ux), Condition::clamped(g.clone(), muy), Condition::clamped(g.clone(), uy)], exact: Some(g) };
+        if std::env::args().nth(2).is_some() {
+            for c in [0.05, 0.06, 0.07, 0.085] { for cut in [1e-14, 1e-15] { 
+                let mut cells = vec![]; let mut rank = 0;
+                for (p, n) in [(&ss, 4), (&ss, 10), (&cl, 4), (&cl, 10)] {
+                    let mut worst = 0.0f64; let mut mean = 0.0f64;
+                    for seed in 0..4 { let mut s = fast.clone(); s.c = Some(c); s.cut = Some(cut); s.seed = seed;
+                    let sol = Solver::new(p, Arc::new(unit(n, n)), &s).and_then(|s| s.solve()).unwrap();
+                    let e = sol.errors(p.exact.as_ref().unwrap().as_ref(), 24).unwrap().l2;
+                    worst = worst.max(e); mean += e.ln() / 4.0; rank = sol.report.features.rank.max; }
+                cells.push(format!("{:.1e}/{:.1e}", mean.exp(), worst)); }
+                println!("c {c} cut {cut:e} rank {rank} {}", cells.join("  "));
+            }}
+            return;
+        }
         for n in [4, 8, 16] { run(&format!("plate ss {n}"), &ss, unit(n, n), &fast); }
         for n in [4, 8, 16] { run(&format!("plate cl {n}"), &cl, unit(n, n), &fast); }
     }
@@ -91,6 +105,50 @@ fn main() {
         for i in 0..4 { for j in 0..4 { maps.push(Arc::new(Polar { centre: [0.0; 2], radius: [1.0 + i as f64 / 4.0, 1.0 + (i + 1) as f64 / 4.0], angle: [j as f64 * PI / 8.0, (j + 1) as f64 * PI / 8.0] })); } }
         let p = Problem { equation: Equation::poisson(), source: function(|x, y| 8.0 * (3.0 * x).sin() * y.exp()), conditions: vec![Condition::dirichlet(e.clone())], exact: Some(e) };
         for n in [12, 16, 20] { let mut s = fast.clone(); s.points = n; run(&format!("annulus {n}"), &p, Decomposition::from_maps(maps.clone(), 1, |_| 0).unwrap(), &s); }
+    }
+    if which == "sweep" {
+        let wide = || Decomposition::rectangle([-1.0, 2.0], [0.0, 1.0], [5, 3]).unwrap();
+        let sine = |k: f64| { let l = k; let e = function(move |x, y| (k * PI * x).sin() * (l * PI * y).sin());
+            Problem { equation: Equation::poisson(), source: function(move |x, y| PI * PI * (k * k + l * l) * (k * PI * x).sin() * (l * PI * y).sin()), conditions: dirichlet4(constant(0.0)), exact: Some(e) } };
+        let (p8, p16) = (sine(8.0), sine(16.0));
+        let points: usize = std::env::var("POINTS").ok().and_then(|v| v.parse().ok()).unwrap_or(16);
+        let args: Vec<f64> = std::env::args().skip(2).map(|v| v.parse().unwrap()).collect();
+        for init in [ddelm::features::Initialization::Weighted] {
+        for radius in [1.0] { for cut in [1e-15] { for tr in [Truncation::Qr] { for &scale in &args {
+            let mut cells = vec![]; let mut rank = 0;
+            for (p, kind) in [(&p1, 0), (&p1, 1), (&p8, 2), (&p16, 2)] {
+                let mut worst = 0.0f64; let mut mean = 0.0f64;
+                for seed in 0..4 {
+                    let mut s = fast.clone(); s.scale = Some(scale); s.seed = seed; s.initialization = init; s.radius = radius; s.points = points; s.truncation = tr; s.cut = Some(cut);
+                    let d = match kind { 0 => wide(), 1 => unit(4, 4), _ => unit(6, 6) };
+                    let sol = Solver::new(p, Arc::new(d), &s).and_then(|s| s.solve()).unwrap();
+                    let e = sol.errors(p.exact.as_ref().unwrap().as_ref(), 24).unwrap().l2;
+                    worst = worst.max(e); mean += e.ln() / 4.0; rank = sol.report.features.rank.max;
+                }
+                cells.push(format!("{:.1e}/{:.1e}", mean.exp(), worst));
+            }
+            println!("{init:?} r {radius} cut {cut:e} {tr:?} scale {scale} rank {rank}: {}", cells.join("  "));
+        }}}}}
+    }
+    if which == "small" {
+        let wide = || Decomposition::rectangle([-1.0, 2.0], [0.0, 1.0], [5, 3]).unwrap();
+        let k = 8.0; let e = function(move |x, y| (k * PI * x).sin() * (k * PI * y).sin());
+        let p8 = Problem { equation: Equation::poisson(), source: function(move |x, y| PI * PI * (k * k + k * k) * (k * PI * x).sin() * (k * PI * y).sin()), conditions: dirichlet4(constant(0.0)), exact: Some(e) };
+        for points in [6, 7, 8, 9, 10, 11, 12, 13, 14, 16] {
+            let mut cells = vec![]; let mut rank = (0, 0);
+            for (p, kind) in [(&p1, 0), (&p1, 1), (&p8, 2)] {
+                let mut worst = 0.0f64; let mut mean = 0.0f64;
+                for seed in 0..10 {
+                    let mut s = fast.clone(); s.seed = seed; s.points = points;
+                    let d = match kind { 0 => wide(), 1 => unit(4, 4), _ => unit(6, 6) };
+                    let sol = Solver::new(p, Arc::new(d), &s).and_then(|s| s.solve()).unwrap();
+                    let e = sol.errors(p.exact.as_ref().unwrap().as_ref(), 24).unwrap().l2;
+                    worst = worst.max(e); mean += e.ln() / 10.0; rank = (sol.report.features.rank.max, sol.report.features.rows);
+                }
+                cells.push(format!("{:.1e}/{:.1e}", mean.exp(), worst));
+            }
+            println!("points {points} rank {rank:?}: {}", cells.join("  "));
+        }
     }
     if which == "paper" {
         let mut s = Settings::paper();

@@ -1,5 +1,6 @@
 //! ddelm
 pub mod activation;
+pub mod adaptive;
 pub mod assembly;
 pub mod atomic;
 pub mod basis;
@@ -7,6 +8,7 @@ pub mod chebyshev;
 pub mod collocation;
 pub mod decomposition;
 pub mod error;
+pub mod estimate;
 pub mod exchange;
 pub mod expression;
 pub mod factor;
@@ -17,6 +19,7 @@ pub mod finite_element;
 pub mod gallery;
 pub mod interface;
 pub mod local;
+pub mod locelm;
 pub mod map;
 pub mod npz;
 pub mod operator;

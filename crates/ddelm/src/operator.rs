@@ -43,7 +43,7 @@ impl Weights {
     /// The weights of the default method.
     pub fn default_for(equation: &Equation) -> Self {
         match equation {
-            Equation::SecondOrder { .. } => Weights::Scaled { trace: 10.0, laplacian: 0.0, flux: 10.0 },
+            Equation::SecondOrder { .. } => Weights::Scaled { trace: 30.0, laplacian: 0.0, flux: 30.0 },
             Equation::Plate { .. } => Weights::Scaled { trace: 100.0, laplacian: 10.0, flux: 100.0 },
         }
     }

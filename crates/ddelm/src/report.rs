@@ -44,6 +44,17 @@ pub struct Estimate {
     pub points: usize,
 }
 
+/// One step on the way to a tolerance.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Attempt {
+    /// Subdomains in x and y.
+    pub subdomains: [usize; 2],
+    /// Points per side of a subdomain.
+    pub points: usize,
+    /// Estimated relative L2 error.
+    pub estimate: f64,
+}
+
 /// The interface system.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct InterfaceReport {
@@ -119,6 +130,8 @@ pub struct Report {
     pub errors: Option<Errors>,
     /// Estimated errors, if asked for.
     pub estimate: Option<Estimate>,
+    /// What was tried to reach a tolerance, in order.
+    pub attempts: Vec<Attempt>,
     /// Relative residual of the local least-squares problems.
     pub residual: f64,
     /// The interface system.

@@ -132,10 +132,10 @@ impl Settings {
             scaled_rows: true,
             sharing: Sharing::Shared,
             activation: Activation::Tanh,
-            initialization: Initialization::Suggested,
+            initialization: Initialization::Weighted,
             scale: None,
             c: None,
-            radius: 0.5,
+            radius: 1.0,
             seed: 0,
             weights: None,
             truncation: Truncation::Qr,
@@ -153,6 +153,8 @@ impl Settings {
             nodes: Nodes::Uniform,
             scaled_rows: false,
             sharing: Sharing::Independent,
+            initialization: Initialization::Suggested,
+            radius: 0.5,
             interface: InterfaceSolver::Cg,
             ..Settings::fast()
         }
@@ -177,7 +179,8 @@ impl Settings {
     /// Half the range of the weights.
     pub fn scale_for(&self, equation: &Equation) -> f64 {
         let c = self.c.unwrap_or(match (self.scaled_rows, equation) {
-            (true, _) => 0.1,
+            (true, Equation::SecondOrder { .. }) => 0.07,
+            (true, Equation::Plate { .. }) => 0.055,
             (false, Equation::SecondOrder { .. }) => 0.125,
             (false, Equation::Plate { .. }) => 0.0625,
         });

@@ -8,7 +8,7 @@ use std::time::Instant;
 use faer::Mat;
 use rayon::prelude::*;
 
-use crate::basis::{ReferenceBasis, safe_rank};
+use crate::basis::ReferenceBasis;
 use crate::collocation::{Collocation, Gather, Numbering};
 use crate::decomposition::Decomposition;
 use crate::error::{Error, Result};
@@ -25,7 +25,7 @@ use crate::settings::{InterfaceSolver, Method, Settings, Sharing};
 use crate::solution::Solution;
 
 /// Smallest singular direction of the reference basis that is kept, relative to the largest.
-const BASIS_CUT: f64 = 1e-14;
+const BASIS_CUT: f64 = 1e-15;
 
 /// A factored problem: from here on, sources and boundary values are cheap.
 pub struct Solver {
@@ -55,7 +55,17 @@ struct DataRows {
 impl Solver {
     /// Builds and factors the local problems and the interface system.
     pub fn new(problem: &Problem, decomposition: Arc<Decomposition>, settings: &Settings) -> Result<Self> {
-        Self::on(Arc::new(Serial), problem, decomposition, settings, &Silent)
+        Self::with_progress(problem, decomposition, settings, &Silent)
+    }
+
+    /// [`Solver::new`] with a listener.
+    pub fn with_progress(
+        problem: &Problem,
+        decomposition: Arc<Decomposition>,
+        settings: &Settings,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        Self::on(Arc::new(Serial), problem, decomposition, settings, progress)
     }
 
     /// [`Solver::new`] on a parallel machine, with a listener.
@@ -194,16 +204,19 @@ impl Solver {
         &self.decomposition
     }
 
+    /// Says when the rank guard had to act on what the user chose, and when there is no guard but should be.
     fn warn_of_rank(&mut self) {
         let (rank, rows) = (self.features.rank.max, self.features.rows);
-        if let Some(basis) = self.basis.as_ref().filter(|b| b.full_rank > b.rank) {
+        let chosen = self.settings.neurons.is_some() || self.settings.scale.is_some() || self.settings.c.is_some();
+        if self.basis.as_ref().is_some_and(|b| b.full_rank > b.rank) && chosen {
             self.warnings.push(format!(
-                "the features are independent to more than {} of {rows} rows; the rank was limited to {} to keep the least-squares problem stable (a smaller network.scale or fewer neurons avoid this)",
-                basis.rank, basis.rank
+                "more than {rank} of the features are independent on {rows} rows: the rank was limited to {rank}, \
+                 because a rank close to the rows loses all accuracy (fewer neurons or a smaller scale avoid this)"
             ));
-        } else if rank > safe_rank(rows) {
+        } else if rank as f64 > 0.95 * rows as f64 {
             self.warnings.push(format!(
-                "rank {rank} of {rows} rows leaves too few equations to spare: the solution may be wrong without a sign (use fewer neurons or more points)"
+                "rank {rank} leaves too few of the {rows} rows to spare: the solution may be wrong without a sign \
+                 (use fewer neurons, or more points)"
             ));
         }
     }
@@ -298,6 +311,7 @@ impl Solver {
             points: self.settings.points,
             errors: None,
             estimate: None,
+            attempts: Vec::new(),
             residual,
             interface: InterfaceReport {
                 unknowns: self.numbering.unknowns(),

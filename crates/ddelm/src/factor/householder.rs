@@ -70,15 +70,14 @@ impl Householder {
     pub(super) fn from_reflections(v: Mat<f64>, tau: &[f64]) -> Self {
         let block = block_size(v.ncols());
         let mut q = Householder { t: Mat::zeros(block, v.ncols()), v };
-        let mut scratch = Mat::zeros(block, block);
+        let mut products = Mat::zeros(block, block);
         for start in q.blocks() {
             let width = block.min(q.rank() - start);
             let v = q.v.as_ref().submatrix(start, start, q.v.nrows() - start, width);
-            let mut t = q.t.as_mut().submatrix_mut(0, start, width, width);
-            for i in 0..width {
-                t[(i, i)] = tau[start + i];
-            }
-            couple_all(v, t, scratch.as_mut());
+            let mut products = products.as_mut().submatrix_mut(0, 0, width, width);
+            multiply(products.as_mut(), v.transpose(), v);
+            let t = q.t.as_mut().submatrix_mut(0, start, width, width);
+            gather(t, products.as_ref(), &tau[start..start + width]);
         }
         q
     }
@@ -187,21 +186,146 @@ fn couple(v: MatRef<f64>, t: MatMut<f64>, half: usize, scratch: MatMut<f64>) {
     t12.as_mut().col_iter_mut().for_each(|column| column.iter_mut().for_each(|x| *x = -*x));
 }
 
-/// Fills in all of T above its diagonal, by halves.
-fn couple_all(v: MatRef<f64>, mut t: MatMut<f64>, mut scratch: MatMut<f64>) {
-    if v.ncols() <= 1 {
-        return;
+/// Makes T column by column from V'V and the factors of the reflections: T_jj = tau_j and above it -tau_j T (V'v_j).
+fn gather(mut t: MatMut<f64>, products: MatRef<f64>, tau: &[f64]) {
+    for (j, tau) in tau.iter().enumerate() {
+        for i in 0..j {
+            t[(i, j)] = -tau * (i..j).map(|k| t[(i, k)] * products[(k, j)]).sum::<f64>();
+        }
+        t[(j, j)] = *tau;
     }
-    let half = left_half(v.ncols());
-    let (t11, _, _, t22) = t.as_mut().split_at_mut(half, half);
-    let (left, right) = v.split_at_col(half);
-    couple_all(left, t11, scratch.as_mut());
-    couple_all(right.subrows(half, v.nrows() - half), t22, scratch.as_mut());
-    couple(v, t, half, scratch);
 }
 
 /// Moves rows that are finished from V to R and leaves zeros.
 fn move_rows(mut from: MatMut<f64>, mut to: MatMut<f64>) {
     to.copy_from(from.as_ref());
     from.fill(0.0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{distance, identity, product, random, tanh_features};
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Q as a matrix.
+    fn explicit(q: &Householder) -> Mat<f64> {
+        let mut x = identity(q.rows());
+        q.apply(x.as_mut());
+        x
+    }
+
+    /// Q \[R; 0\].
+    fn rebuilt(f: &Qr) -> Mat<f64> {
+        let mut x = Mat::zeros(f.q.rows(), f.q.rank());
+        x.as_mut().subrows_mut(0, f.q.rank()).copy_from(&f.r);
+        f.q.apply(x.as_mut());
+        x
+    }
+
+    /// K = Q \[R; 0\], Q'Q = I and R upper triangular.
+    fn check(k: &Mat<f64>, f: &Qr) {
+        let (m, n) = k.shape();
+        let tolerance = 10.0 * f64::EPSILON * m as f64;
+        assert_eq!((f.q.rows(), f.q.rank(), f.r.shape()), (m, n, (n, n)));
+        assert!(distance(&rebuilt(f), k) <= tolerance * k.norm_max());
+        let q = explicit(&f.q);
+        assert!(distance(&product(&q.transpose().to_owned(), &q), &identity(m)) <= tolerance);
+        assert!((0..n).all(|j| (j + 1..n).all(|i| f.r[(i, j)] == 0.0)));
+    }
+
+    #[test]
+    fn sizes_of_the_method() {
+        for (m, n) in [(285, 217), (289, 256), (437, 420), (64, 64), (33, 1)] {
+            let k = random(m, n, 1);
+            check(&k, &qr(k.clone()).unwrap());
+        }
+    }
+
+    #[test]
+    fn raw_tanh_features_leave_no_zero_on_the_diagonal() {
+        let k = tanh_features(17, 256, 1.0, 2);
+        let f = qr(k.clone()).unwrap();
+        assert!((0..256).all(|i| f.r[(i, i)] != 0.0 && f.r[(i, i)].is_finite()));
+        check(&k, &f);
+    }
+
+    #[test]
+    fn one_column_has_its_norm_in_r() {
+        let f = qr(Mat::from_fn(2, 1, |i, _| [3.0, 4.0][i])).unwrap();
+        assert!((f.r[(0, 0)] + 5.0).abs() < 1e-15);
+        assert_eq!(qr(Mat::from_fn(1, 1, |_, _| -3.0)).unwrap().r[(0, 0)], -3.0);
+    }
+
+    #[test]
+    fn no_column_and_no_row() {
+        let f = qr(Mat::zeros(3, 0)).unwrap();
+        assert_eq!(explicit(&f.q), identity(3));
+        assert_eq!(qr(Mat::zeros(0, 0)).unwrap().q.rows(), 0);
+    }
+
+    #[test]
+    fn zero_columns_give_zeros_on_the_diagonal_only_there() {
+        let mut k = random(40, 30, 3);
+        k.col_mut(0).fill(0.0);
+        k.col_mut(17).fill(0.0);
+        let f = qr(k.clone()).unwrap();
+        check(&k, &f);
+        assert!((0..30).all(|j| (f.r[(j, j)] == 0.0) == [0, 17].contains(&j)));
+    }
+
+    #[test]
+    fn extreme_and_mixed_scales() {
+        let k = random(50, 36, 4);
+        let scales: [fn(usize) -> f64; 4] =
+            [|_| 1e300, |_| 1e-300, |j| 10.0_f64.powi(20 * (j as i32 % 27) - 260), |j| 10.0_f64.powi(-(j as i32))];
+        for scale in scales {
+            let scaled = Mat::from_fn(50, 36, |i, j| k[(i, j)] * scale(j));
+            let f = qr(scaled).unwrap();
+            let unscaled = Mat::from_fn(36, 36, |i, j| f.r[(i, j)] / scale(j));
+            check(&k, &Qr { q: f.q, r: unscaled });
+        }
+    }
+
+    #[test]
+    fn what_is_not_finite_is_an_error() {
+        for value in [f64::NAN, f64::INFINITY] {
+            for (i, j) in (0..20).flat_map(|i| (0..18).map(move |j| (i, j))) {
+                let mut k = random(20, 18, 5);
+                k[(i, j)] = value;
+                assert!(qr(k).is_err(), "{value} at {i}, {j}");
+            }
+        }
+        assert!(qr(Mat::from_fn(9, 2, |_, _| f64::MAX)).is_err());
+    }
+
+    #[test]
+    fn fewer_rows_than_columns_are_an_error() {
+        assert!(qr(random(3, 4, 6)).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_size((m, n) in (1_usize..100).prop_flat_map(|m| (Just(m), 0..=m)), seed in 0_u64..1000) {
+            let k = random(m, n, seed);
+            check(&k, &qr(k.clone()).unwrap());
+        }
+
+        #[test]
+        fn transpose_is_the_inverse_for_one_column_and_for_many(
+            (m, n) in (1_usize..100).prop_flat_map(|m| (Just(m), 0..=m)), columns in 0_usize..20, seed in 0_u64..1000
+        ) {
+            let q = qr(random(m, n, seed)).unwrap().q;
+            let x = random(m, columns, seed + 1);
+            let mut y = x.clone();
+            q.apply_transpose(y.as_mut());
+            for j in 0..columns {
+                let mut alone = x.as_ref().subcols(j, 1).to_owned();
+                q.apply_transpose(alone.as_mut());
+                prop_assert!(distance(&alone, &y.as_ref().subcols(j, 1).to_owned()) < 1e-13);
+            }
+            q.apply(y.as_mut());
+            prop_assert!(distance(&y, &x) < 1e-13);
+        }
+    }
 }

@@ -55,8 +55,8 @@ fn failure(problem: impl Into<String>) -> Error {
 
 /// The largest magnitude among the entries of `k`, which must be finite.
 fn largest_entry(k: MatRef<f64>) -> Result<f64> {
-    // Without the sign, floating-point numbers are ordered as their bits are, with infinity and not-a-number on top; and
-    // a maximum of integers vectorizes.
+    // Without the sign, floating-point numbers are ordered as their bits are, infinity and not-a-number on top. And a
+    // maximum of integers vectorizes.
     let mut largest = 0;
     Arch::new().dispatch(|| {
         for x in k.col_iter().flat_map(|column| column.iter()) {

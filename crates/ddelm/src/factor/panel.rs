@@ -1,8 +1,8 @@
 //! The Householder QR of a few columns: the innermost step of the blocked factorization.
 //!
 //! A reflection H = I - tau v v' with v = (1; w) maps a column (alpha; a) to (beta; 0), where
-//! beta = -sign(alpha) |(alpha; a)|, tau = (beta - alpha) / beta and w = a / (alpha - beta). The product of N of them is
-//! the block reflection I - V T V' with V unit lower trapezoidal (m x N) and T upper triangular (N x N).
+//! beta = -sign(alpha) |(alpha; a)|, tau = (beta - alpha) / beta and w = a / (alpha - beta). The product of N of them
+//! is the block reflection I - V T V' with V unit lower trapezoidal (m x N) and T upper triangular (N x N).
 //!
 //! One pass over the panel per column yields its inner products with all the others: the norm that beta needs, the
 //! products with the columns to its right, which H is applied to, and with those to its left, which T is made of. The
@@ -11,9 +11,8 @@
 use std::ops::RangeInclusive;
 
 use faer::{ColMut, MatMut};
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 
-use super::product::inner_products;
 use super::reciprocal_scale;
 
 /// Squared norms between which a column is used as it is. Outside, products with other columns might underflow or
@@ -91,6 +90,35 @@ fn rescale(column: &mut [f64]) -> f64 {
 fn tail_products<const N: usize>(columns: &[&mut [f64]; N], j: usize) -> [f64; N] {
     let tails = columns.each_ref().map(|column| &column[j + 1..]);
     inner_products(tails[j], tails)
+}
+
+/// The inner products of `x` with N vectors of the same length, in one pass.
+fn inner_products<const N: usize>(x: &[f64], columns: [&[f64]; N]) -> [f64; N] {
+    struct Products<'a, const N: usize> {
+        x: &'a [f64],
+        columns: [&'a [f64]; N],
+    }
+    impl<const N: usize> WithSimd for Products<'_, N> {
+        type Output = [f64; N];
+
+        #[inline(always)]
+        fn with_simd<S: Simd>(self, simd: S) -> [f64; N] {
+            let (x, x_rest) = S::as_simd_f64s(self.x);
+            let columns = self.columns.map(|column| S::as_simd_f64s(column));
+            let bodies = columns.map(|(body, _)| &body[..x.len()]);
+            let mut sums = [simd.splat_f64s(0.0); N];
+            for i in 0..x.len() {
+                for k in 0..N {
+                    sums[k] = simd.mul_add_f64s(x[i], bodies[k][i], sums[k]);
+                }
+            }
+            std::array::from_fn(|k| {
+                let rest = x_rest.iter().zip(columns[k].1).map(|(x, c)| x * c);
+                simd.reduce_sum_f64s(sums[k]) + rest.sum::<f64>()
+            })
+        }
+    }
+    Arch::new().dispatch(Products { x, columns })
 }
 
 /// Adds `steps[k]` times the tail of column `j` to every column k on its right, then makes column `j` the vector v.

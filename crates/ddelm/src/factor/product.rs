@@ -6,7 +6,6 @@
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{Accum, ColMut, ColRef, MatMut, MatRef, Par};
-use pulp::{Arch, Simd, WithSimd};
 
 /// `out = a b`.
 pub fn multiply(out: MatMut<f64>, a: MatRef<f64>, b: MatRef<f64>) {
@@ -20,55 +19,7 @@ pub fn multiply_add(out: MatMut<f64>, alpha: f64, a: MatRef<f64>, b: MatRef<f64>
 
 /// `out = a x` for one vector.
 pub fn multiply_vector(out: &mut [f64], a: MatRef<f64>, x: &[f64]) {
-    // The transpose of a column-major matrix: products of `x` with columns, several in one pass over `x`.
-    if a.row_stride() != 1 && a.col_stride() == 1 && std::env::var_os("FAER").is_none() {
-        return multiply_transpose_vector(out, a.transpose(), x);
-    }
     multiply(ColMut::from_slice_mut(out).as_mat_mut(), a, ColRef::from_slice(x).as_mat());
-}
-
-fn multiply_transpose_vector(out: &mut [f64], a: MatRef<f64>, x: &[f64]) {
-    const W: usize = 8;
-    assert!(out.len() == a.ncols() && x.len() == a.nrows());
-    let column = |j| a.col(j).try_as_col_major().expect("column-major").as_slice();
-    let mut start = 0;
-    while start + W <= out.len() {
-        let p = inner_products::<W>(x, std::array::from_fn(|k| column(start + k)));
-        out[start..start + W].copy_from_slice(&p);
-        start += W;
-    }
-    for j in start..out.len() {
-        out[j] = inner_products::<1>(x, [column(j)])[0];
-    }
-}
-
-/// The inner products of `x` with N vectors of the same length, in one pass.
-pub(super) fn inner_products<const N: usize>(x: &[f64], columns: [&[f64]; N]) -> [f64; N] {
-    struct Products<'a, const N: usize> {
-        x: &'a [f64],
-        columns: [&'a [f64]; N],
-    }
-    impl<const N: usize> WithSimd for Products<'_, N> {
-        type Output = [f64; N];
-
-        #[inline(always)]
-        fn with_simd<S: Simd>(self, simd: S) -> [f64; N] {
-            let (x, x_rest) = S::as_simd_f64s(self.x);
-            let columns = self.columns.map(|column| S::as_simd_f64s(column));
-            let bodies = columns.map(|(body, _)| &body[..x.len()]);
-            let mut sums = [simd.splat_f64s(0.0); N];
-            for i in 0..x.len() {
-                for k in 0..N {
-                    sums[k] = simd.mul_add_f64s(x[i], bodies[k][i], sums[k]);
-                }
-            }
-            std::array::from_fn(|k| {
-                let rest = x_rest.iter().zip(columns[k].1).map(|(x, c)| x * c);
-                simd.reduce_sum_f64s(sums[k]) + rest.sum::<f64>()
-            })
-        }
-    }
-    Arch::new().dispatch(Products { x, columns })
 }
 
 /// `out += alpha a x` for one vector.
@@ -89,4 +40,53 @@ pub fn solve_upper_transpose(r: MatRef<f64>, x: MatMut<f64>) {
 /// `x <- x R^-1` for an upper triangular `r`.
 pub fn solve_upper_right(r: MatRef<f64>, x: MatMut<f64>) {
     solve_upper_transpose(r, x.transpose_mut());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples::{distance, product, random};
+    use super::*;
+    use faer::Mat;
+
+    /// A well-conditioned upper triangular matrix.
+    fn upper(n: usize) -> Mat<f64> {
+        let k = random(n, n, 1);
+        Mat::from_fn(n, n, |i, j| if i < j { k[(i, j)] / n as f64 } else { f64::from(u8::from(i == j)) * 2.0 })
+    }
+
+    #[test]
+    fn product_is_the_sum_over_the_inner_index() {
+        let (a, b, c) = (random(7, 30, 2), random(30, 5, 3), random(7, 5, 4));
+        let sum = |i, j| (0..30).map(|k| a[(i, k)] * b[(k, j)]).sum::<f64>();
+        assert!(distance(&product(&a, &b), &Mat::from_fn(7, 5, sum)) < 1e-13);
+        let mut out = c.clone();
+        multiply_add(out.as_mut(), -2.0, a.as_ref(), b.as_ref());
+        assert!(distance(&out, &Mat::from_fn(7, 5, |i, j| c[(i, j)] - 2.0 * sum(i, j))) < 1e-13);
+    }
+
+    #[test]
+    fn vectors_are_matrices_of_one_column() {
+        let (a, x) = (random(40, 30, 5), random(40, 1, 6));
+        let expected = product(&a.transpose().to_owned(), &x);
+        let mut out = vec![0.0; 30];
+        multiply_vector(&mut out, a.transpose(), x.col_as_slice(0));
+        multiply_add_vector(&mut out, 0.5, a.transpose(), x.col_as_slice(0));
+        assert!((0..30).all(|i| (out[i] - 1.5 * expected[(i, 0)]).abs() < 1e-13));
+    }
+
+    #[test]
+    fn solves_undo_products() {
+        let r = upper(40);
+        let x = random(40, 6, 7);
+        let mut y = product(&r, &x);
+        solve_upper(r.as_ref(), y.as_mut());
+        assert!(distance(&y, &x) < 1e-12);
+        let mut y = product(&r.transpose().to_owned(), &x);
+        solve_upper_transpose(r.as_ref(), y.as_mut());
+        assert!(distance(&y, &x) < 1e-12);
+        let x = random(6, 40, 8);
+        let mut y = product(&x, &r);
+        solve_upper_right(r.as_ref(), y.as_mut());
+        assert!(distance(&y, &x) < 1e-12);
+    }
 }
