@@ -45,7 +45,7 @@ pub struct Estimate {
 }
 
 /// One step on the way to a tolerance.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Attempt {
     /// Subdomains in x and y.
     pub subdomains: [usize; 2],
