@@ -121,12 +121,8 @@ pub fn clamped_plate() -> Problem {
     let slope = |x: f64, y: f64| 2.0 * (2.0 * x + 1.0).cos() * y.exp();
     let exact = function_with_gradient(u, move |x, y| [slope(x, y), u(x, y)]);
     // Outward: left, right, bottom, top.
-    let slopes: [FieldRef; 4] = [
-        function(move |x, y| -slope(x, y)),
-        function(slope),
-        function(move |x, y| -u(x, y)),
-        function(u),
-    ];
+    let slopes: [FieldRef; 4] =
+        [function(move |x, y| -slope(x, y)), function(slope), function(move |x, y| -u(x, y)), function(u)];
     Problem {
         equation: Equation::Plate { rigidity: constant(1.0) },
         source: function(move |x, y| 9.0 * u(x, y)),

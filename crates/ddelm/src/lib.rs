@@ -17,6 +17,7 @@ pub mod field;
 pub mod file;
 pub mod finite_element;
 pub mod gallery;
+pub mod graded;
 pub mod interface;
 pub mod local;
 pub mod locelm;

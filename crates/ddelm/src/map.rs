@@ -48,10 +48,11 @@ pub trait Map: Send + Sync {
             for k in 0..2 {
                 xi[k] = (xi[k] + damping * step[k]).clamp(-0.25, 1.25);
             }
-            if size < 1e-15 || (size < 1e-12 && size >= last) {
+            let stalled = size < 1e-12 && size >= last;
+            last = size;
+            if size < 1e-15 || stalled {
                 break;
             }
-            last = size;
         }
         (last < 1e-10).then(|| clamp_to_square(xi))?
     }
@@ -186,6 +187,44 @@ impl MapDescription {
     }
 }
 
+/// A quadrilateral with straight sides, the image of the square under a bilinear map.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quadrilateral {
+    /// The images of the reference corners (0,0), (1,0), (0,1), (1,1).
+    pub corners: [Point; 4],
+}
+
+impl Quadrilateral {
+    /// Coordinate a as `c0 + c1 xi_0 + c2 xi_1 + c3 xi_0 xi_1`.
+    fn coefficients(&self, a: usize) -> [f64; 4] {
+        let [p, q, r, s] = self.corners.map(|corner| corner[a]);
+        [p, q - p, r - p, (s - r) - (q - p)]
+    }
+}
+
+impl Map for Quadrilateral {
+    fn point(&self, xi: Point) -> Point {
+        [0, 1].map(|a| {
+            let c = self.coefficients(a);
+            c[0] + c[1] * xi[0] + c[2] * xi[1] + c[3] * xi[0] * xi[1]
+        })
+    }
+
+    fn jacobian(&self, xi: Point) -> [[f64; 2]; 2] {
+        [0, 1].map(|a| {
+            let c = self.coefficients(a);
+            [c[1] + c[3] * xi[1], c[2] + c[3] * xi[0]]
+        })
+    }
+
+    fn hessian(&self, _: Point) -> [[[f64; 2]; 2]; 2] {
+        [0, 1].map(|a| {
+            let c = self.coefficients(a);
+            [[0.0, c[3]], [c[3], 0.0]]
+        })
+    }
+}
+
 /// A shared map.
 pub type MapRef = Arc<dyn Map>;
 
@@ -217,8 +256,15 @@ mod tests {
 
     const SECTOR: Polar = Polar { centre: [0.3, -0.2], radius: [1.0, 2.0], angle: [0.1, 1.4] };
 
+    const KITE: Quadrilateral = Quadrilateral { corners: [[0.0, 0.0], [1.0, 0.2], [0.1, 0.9], [1.5, 1.4]] };
+
     #[test]
-    fn derivatives_of_the_polar_map_match_differences() {
+    fn derivatives_of_curved_maps_match_differences() {
+        check_derivatives(&SECTOR);
+        check_derivatives(&KITE);
+    }
+
+    fn check_derivatives(map: &dyn Map) {
         let (xi, h) = ([0.3, 0.7], 1e-5);
         for b in 0..2 {
             let shifted = |s: f64| {
@@ -226,12 +272,12 @@ mod tests {
                 q[b] += s * h;
                 q
             };
-            let (p, m) = (SECTOR.point(shifted(1.0)), SECTOR.point(shifted(-1.0)));
-            let (jp, jm) = (SECTOR.jacobian(shifted(1.0)), SECTOR.jacobian(shifted(-1.0)));
+            let (p, m) = (map.point(shifted(1.0)), map.point(shifted(-1.0)));
+            let (jp, jm) = (map.jacobian(shifted(1.0)), map.jacobian(shifted(-1.0)));
             for a in 0..2 {
-                assert!((SECTOR.jacobian(xi)[a][b] - (p[a] - m[a]) / (2.0 * h)).abs() < 1e-9);
+                assert!((map.jacobian(xi)[a][b] - (p[a] - m[a]) / (2.0 * h)).abs() < 1e-9);
                 for c in 0..2 {
-                    assert!((SECTOR.hessian(xi)[a][b][c] - (jp[a][c] - jm[a][c]) / (2.0 * h)).abs() < 1e-9);
+                    assert!((map.hessian(xi)[a][b][c] - (jp[a][c] - jm[a][c]) / (2.0 * h)).abs() < 1e-9);
                 }
             }
         }
@@ -241,7 +287,7 @@ mod tests {
     fn inverse_undoes_the_map() {
         let affine = Affine { origin: [1.0, 2.0], jacobian: [[0.5, 0.2], [-0.1, 2.0]] };
         for xi in [[0.0, 0.0], [1.0, 1.0], [0.25, 0.9], [1.0, 0.4]] {
-            for map in [&SECTOR as &dyn Map, &affine] {
+            for map in [&SECTOR as &dyn Map, &affine, &KITE] {
                 let back = map.inverse(map.point(xi)).unwrap();
                 assert!((back[0] - xi[0]).abs() < 1e-13 && (back[1] - xi[1]).abs() < 1e-13);
             }

@@ -18,12 +18,14 @@
 //! The paper's equation (grf), in the section on the Poisson equation.
 
 use std::f64::consts::{PI, TAU};
+use std::path::Path;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::error::{Error, Result};
 use crate::field::{Failure, Field};
+use crate::npz;
 
 /// A sum of plane waves, f(x) = sum_i a_i sin(w_i . x + b_i).
 #[derive(Debug, Clone, PartialEq)]
@@ -70,6 +72,27 @@ impl RandomField {
             }
         }
         Ok(Self { a, w, b })
+    }
+
+    /// Reads a field from the arrays `a` and `b` of shape (modes,) and `w` of shape (2, modes) or (modes, 2) in an
+    /// `.npz` file.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let refuse = |problem: String| Error::File {
+            path: path.into(),
+            problem,
+            hint: "a field has a and b of shape (modes,), and w of shape (2, modes) or (modes, 2)".into(),
+        };
+        let mut arrays = npz::read(path)?;
+        let mut take = |name: &str| arrays.remove(name).ok_or_else(|| refuse(format!("there is no array `{name}`")));
+        let (a, w, b) = (take("a")?, take("w")?, take("b")?);
+        let modes = a.data.len();
+        let waves = match w.shape[..] {
+            [2, n] if n == modes => (0..modes).map(|i| [w.data[i], w.data[modes + i]]).collect(),
+            [n, 2] if n == modes => w.data.chunks_exact(2).map(|w| [w[0], w[1]]).collect(),
+            _ => return Err(refuse(format!("`w` has the shape {:?}, but `a` holds {modes} modes", w.shape))),
+        };
+        Self::from_arrays(a.data, waves, b.data).map_err(|error| refuse(error.to_string()))
     }
 
     /// The amplitudes a_i.
@@ -332,6 +355,30 @@ mod tests {
         let field = |seed| RandomField::new(16.0, 8, seed).unwrap();
         assert_eq!(field(3), field(3));
         assert_ne!(field(3), field(4));
+    }
+
+    #[test]
+    fn fields_are_read_with_wave_vectors_by_rows_or_columns() {
+        let folder = std::env::temp_dir().join(format!("ddelm-random-field-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("field.npz");
+        let field = RandomField::new(16.0, 5, 1).unwrap();
+        let vector = |v: &[f64]| npz::Array::vector(v.to_vec());
+        let rows = field.w.iter().flatten().copied().collect();
+        let columns = (0..2).flat_map(|axis| field.w.iter().map(move |w| w[axis])).collect();
+        let save = |shape: [usize; 2], data: Vec<f64>| {
+            let w = npz::Array { shape: shape.to_vec(), data };
+            npz::write(&path, &[("a", vector(&field.a)), ("w", w), ("b", vector(&field.b))]).unwrap();
+        };
+        save([5, 2], rows);
+        assert_eq!(RandomField::load(&path).unwrap(), field);
+        save([2, 5], columns);
+        assert_eq!(RandomField::load(&path).unwrap(), field);
+        save([1, 10], vec![0.0; 10]);
+        assert!(RandomField::load(&path).unwrap_err().to_string().contains("[1, 10]"));
+        npz::write(&path, &[("a", vector(&field.a))]).unwrap();
+        assert!(RandomField::load(&path).unwrap_err().to_string().contains("no array `w`"));
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

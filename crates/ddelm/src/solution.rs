@@ -9,7 +9,7 @@ use crate::activation::Neurons;
 use crate::decomposition::Decomposition;
 use crate::error::{Error, Result};
 use crate::features::FeatureNetwork;
-use crate::field::Field;
+use crate::field::{Failure, Field};
 use crate::map::{Point, determinant};
 use crate::operator::{Sample, diffusion_values, interior_symbols};
 use crate::problem::{Equation, Problem};
@@ -277,6 +277,25 @@ impl Solution {
         let u = Sample { x, y }.values(exact, "exact.u", 0)?;
         let sum: f64 = self.interface.iter().zip(&u).map(|((_, v), u)| (v - u) * (v - u)).sum();
         Ok(Some((sum / u.len() as f64).sqrt()))
+    }
+}
+
+/// So that a solution can be the reference, the coefficient or the source of another.
+impl Field for Solution {
+    fn values(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> std::result::Result<(), Failure> {
+        out.copy_from_slice(&Solution::values(self, x, y));
+        Ok(())
+    }
+
+    fn gradients(&self, x: &[f64], y: &[f64], dx: &mut [f64], dy: &mut [f64]) -> std::result::Result<bool, Failure> {
+        let g = Solution::gradients(self, x, y);
+        dx.copy_from_slice(&g.ux);
+        dy.copy_from_slice(&g.uy);
+        Ok(true)
+    }
+
+    fn describe(&self) -> String {
+        format!("a solution on {} subdomains", self.decomposition.len())
     }
 }
 

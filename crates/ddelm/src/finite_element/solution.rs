@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::coefficients::Rectangle;
 use crate::error::{Error, Result};
-use crate::field::Field;
+use crate::field::{Failure, Field};
 
 /// A continuous function, linear in each triangle, that solves the discrete problem.
 #[derive(Debug, Clone)]
@@ -145,6 +145,23 @@ impl FiniteElementSolution {
         let [u00, u10, u01, u11] = [corner, corner + 1, corner + stride, corner + stride + 1].map(|k| self.nodal[k]);
         let slope = if lower { [u10 - u00, u11 - u10] } else { [u11 - u01, u01 - u00] };
         Triangle { origin: u00, slope }
+    }
+}
+
+impl Field for FiniteElementSolution {
+    fn values(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> std::result::Result<(), Failure> {
+        FiniteElementSolution::values(self, x, y, out);
+        Ok(())
+    }
+
+    fn gradients(&self, x: &[f64], y: &[f64], dx: &mut [f64], dy: &mut [f64]) -> std::result::Result<bool, Failure> {
+        FiniteElementSolution::gradients(self, x, y, dx, dy);
+        Ok(true)
+    }
+
+    fn describe(&self) -> String {
+        let [cx, cy] = self.cells();
+        format!("a finite element solution on {cx} x {cy} cells")
     }
 }
 
