@@ -99,7 +99,9 @@ mod tests {
     fn rings_tile_the_corners_and_keep_the_sides() {
         let d = Decomposition::graded_rectangle([0.0, 2.0], [-1.0, 0.0], [3, 2], 4).unwrap();
         assert_eq!(d.len(), 6 + 4 * 2 * 4);
-        for p in [[1e-3, -1e-3], [1.999, -0.999], [0.01, -0.7], [1.9, -0.01], [1.0, -0.5]] {
+        // Also points on the diagonals, where the smallest trapezoids meet.
+        let corner = |t: f64| [2.0 - t / 3.0, -t / 4.0];
+        for p in [[1e-3, -1e-3], [1.999, -0.999], [0.01, -0.7], corner(0.07), corner(0.1), corner(0.3), [1.0, -0.5]] {
             let (s, xi) = d.locate(p).unwrap();
             let q = d.subdomains[s].map.point(xi);
             assert!((p[0] - q[0]).hypot(p[1] - q[1]) < 1e-13);

@@ -31,7 +31,7 @@ pub trait Map: Send + Sync {
         None
     }
 
-    /// The reference point of x, if x lies in the subdomain (to `1e-12` of its size).
+    /// The reference point of x, if x lies in the subdomain (to `1e-12` of its size, or the rounding of x).
     ///
     /// Newton's method from the centre, with steps that stay near the square.
     fn inverse(&self, x: Point) -> Option<Point> {
@@ -48,21 +48,26 @@ pub trait Map: Send + Sync {
             for k in 0..2 {
                 xi[k] = (xi[k] + damping * step[k]).clamp(-0.25, 1.25);
             }
-            let stalled = size < 1e-12 && size >= last;
+            let stalled = size < 1e-10 && size >= last;
             last = size;
             if size < 1e-15 || stalled {
                 break;
             }
         }
-        (last < 1e-10).then(|| clamp_to_square(xi))?
+        (last < 1e-10).then(|| clamp_to_square(xi, slack(x, self.jacobian(xi))))?
     }
 }
 
 /// A point of the reference square, moved onto it if it lies outside by no more than rounding.
-fn clamp_to_square(xi: Point) -> Option<Point> {
-    const SLACK: f64 = 1e-12;
-    let inside = |t: f64| (-SLACK..=1.0 + SLACK).contains(&t);
+fn clamp_to_square(xi: Point, slack: f64) -> Option<Point> {
+    let inside = |t: f64| (-slack..=1.0 + slack).contains(&t);
     (inside(xi[0]) && inside(xi[1])).then(|| xi.map(|t| t.clamp(0.0, 1.0)))
+}
+
+/// How far rounding may move the reference point of x: a small subdomain far from the origin sees the rounding of x.
+fn slack(x: Point, jacobian: [[f64; 2]; 2]) -> f64 {
+    let inverse = inverse2(jacobian).as_flattened().iter().fold(0.0f64, |a, v| a.max(v.abs()));
+    1e-12 + 8.0 * f64::EPSILON * inverse * x[0].abs().max(x[1].abs())
 }
 
 /// Solves `J s = r`.
@@ -121,7 +126,8 @@ impl Map for Affine {
     }
 
     fn inverse(&self, x: Point) -> Option<Point> {
-        clamp_to_square(solve2(self.jacobian, [x[0] - self.origin[0], x[1] - self.origin[1]]))
+        let xi = solve2(self.jacobian, [x[0] - self.origin[0], x[1] - self.origin[1]]);
+        clamp_to_square(xi, slack(x, self.jacobian))
     }
 }
 
