@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::decomposition::{Decomposition, SIDE_CORNERS, Side};
+use crate::decomposition::{Decomposition, SIDE_CORNERS, Side, Subdomain};
 use crate::map::{Point, side_point};
 
 /// Where the nodes lie.
@@ -157,6 +157,34 @@ impl Numbering {
         numbering
     }
 
+    /// The numbering of the part of the interface that some subdomains touch: the same blocks and edges, of which
+    /// those that none of them touches are empty. Vectors over the interface on one rank have these numbers.
+    pub fn restricted_to(&self, decomposition: &Decomposition, subdomains: &[usize]) -> Self {
+        let mut touched = vec![false; self.block_points.len()];
+        for &s in subdomains {
+            self.blocks_of(&decomposition.subdomains[s]).into_iter().for_each(|block| touched[block] = true);
+        }
+        // The first blocks are the edges, in their order: they say which jumps there are as well.
+        let starts = |whole: &[usize]| {
+            let mut starts = vec![0; whole.len()];
+            for k in 1..whole.len() {
+                starts[k] = starts[k - 1] + if touched[k - 1] { whole[k] - whole[k - 1] } else { 0 };
+            }
+            starts
+        };
+        Numbering { blocks: starts(&self.blocks), jumps: starts(&self.jumps), ..self.clone() }
+    }
+
+    /// The blocks that a subdomain touches, in the order of its unknowns: edges, then cross points.
+    pub fn blocks_of(&self, subdomain: &Subdomain) -> Vec<usize> {
+        let edge = |side: &Side| match *side {
+            Side::Interface { edge, .. } => Some(edge),
+            Side::Boundary(_) => None,
+        };
+        let cross = subdomain.vertices.iter().filter_map(|&vertex| self.cross[vertex]);
+        subdomain.sides.iter().filter_map(edge).chain(cross).collect()
+    }
+
     fn add_block(&mut self, point: Point, size: usize) -> usize {
         self.blocks.push(self.blocks[self.blocks.len() - 1] + size);
         self.block_points.push(point);
@@ -183,10 +211,9 @@ impl Numbering {
         let (m, per) = (self.inner, collocation.perimeter.len());
         let subdomain = &decomposition.subdomains[s];
         let corners = collocation.nodes == Nodes::Uniform;
-        let mut gather = Gather::default();
+        let mut gather = Gather { blocks: self.blocks_of(subdomain), ..Gather::default() };
         for (side, link) in subdomain.sides.iter().enumerate() {
             let Side::Interface { edge, reversed } = *link else { continue };
-            gather.blocks.push(edge);
             gather.edges.push(edge);
             for pair in 0..self.pairs {
                 for k in 0..m {
@@ -222,7 +249,6 @@ impl Numbering {
         if corners {
             for (c, &vertex) in subdomain.vertices.iter().enumerate() {
                 if let Some(block) = self.cross[vertex] {
-                    gather.blocks.push(block);
                     for pair in 0..self.pairs {
                         gather.unknowns.push((pair * per + 4 * m + c, self.blocks[block] + pair));
                     }

@@ -129,6 +129,14 @@ pub enum Error {
         /// What to do.
         hint: String,
     },
+    /// Another rank of a parallel run failed; it has the error and tells the user.
+    #[error("rank {rank} failed")]
+    Elsewhere {
+        /// The first rank that failed.
+        rank: usize,
+        /// Whether the input was at fault there.
+        input: bool,
+    },
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -158,7 +166,7 @@ impl Error {
             | Error::Write { hint, .. } => Some(hint).filter(|h| !h.is_empty()).map(String::as_str),
             Error::Formula { error, .. } => error.hint.as_deref(),
             Error::NotFinite { .. } => Some("check the formula for a division by zero, a root or a logarithm there"),
-            Error::Callback { .. } | Error::Syntax { .. } | Error::Interrupted => None,
+            Error::Callback { .. } | Error::Elsewhere { .. } | Error::Syntax { .. } | Error::Interrupted => None,
         }
     }
 
@@ -177,6 +185,10 @@ impl Error {
 
     /// Whether the input was at fault, and not the computation.
     pub fn is_input(&self) -> bool {
-        !matches!(self, Error::Compute { .. } | Error::Write { .. } | Error::Interrupted)
+        match self {
+            Error::Compute { .. } | Error::Write { .. } | Error::Interrupted => false,
+            Error::Elsewhere { input, .. } => *input,
+            _ => true,
+        }
     }
 }

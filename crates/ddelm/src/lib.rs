@@ -33,6 +33,7 @@ pub mod save;
 pub mod settings;
 pub mod solution;
 pub mod solver;
+mod stages;
 pub mod symbol;
 #[cfg(feature = "vtk")]
 pub mod vtk;

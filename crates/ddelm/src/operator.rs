@@ -58,6 +58,11 @@ pub struct EdgeScale {
     pub flux: [f64; 2],
 }
 
+impl EdgeScale {
+    /// Traces and fluxes as they stand.
+    pub const UNIT: Self = EdgeScale { trace: [1.0; 2], flux: [1.0; 2] };
+}
+
 /// What a row on the perimeter says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PerimeterRow {
@@ -299,7 +304,7 @@ pub fn edge_scale(
     edge: &Edge,
 ) -> Result<EdgeScale> {
     if weights == Weights::Unit {
-        return Ok(EdgeScale { trace: [1.0; 2], flux: [1.0; 2] });
+        return Ok(EdgeScale::UNIT);
     }
     let h = edge.width;
     match &problem.equation {

@@ -1,31 +1,28 @@
 //! The solver: the stages of Algorithm 1, in order, one call each.
 
-use std::collections::{BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hasher};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use faer::Mat;
+use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use crate::basis::ReferenceBasis;
-use crate::collocation::{Collocation, Gather, Numbering};
+use crate::collocation::Collocation;
 use crate::decomposition::Decomposition;
 use crate::error::{Error, Result};
-use crate::exchange::{Exchange, Serial};
-use crate::features::{Distribution, FeatureNetwork};
-use crate::interface::{DirectFactor, Interface, Outcome, conjugate_gradients, refine};
-use crate::local::{Columns, Local, LocalData, LocalFactor, affine};
+use crate::exchange::{Exchange, Partition, Serial, agreed};
+use crate::features::FeatureNetwork;
+use crate::interface::{DirectFactor, Interface, Outcome, Portion, conjugate_gradients, refine};
+use crate::local::{Local, LocalData, affine};
 use crate::map::Point;
-use crate::operator::{EdgeScale, LocalRows, PerimeterRow, Sample, Weights, edge_scale, local_rows, part_name};
+use crate::operator::{LocalRows, PerimeterRow, Sample, part_name};
 use crate::problem::{Data, Equation, Problem};
 use crate::progress::{Progress, Silent, Stage};
-use crate::report::{FeaturesReport, InterfaceReport, Report, Seconds, Span, Status, peak_memory_bytes};
-use crate::settings::{InterfaceSolver, Method, Settings, Sharing};
+use crate::report::{FeaturesReport, InterfaceReport, Report, Seconds, Status, peak_memory_bytes};
+use crate::settings::{InterfaceSolver, Settings};
 use crate::solution::Solution;
-
-/// Smallest singular direction of the reference basis that is kept, relative to the largest.
-const BASIS_CUT: f64 = 1e-15;
+use crate::stages::{Assembled, Stages};
 
 /// A factored problem: from here on, sources and boundary values are cheap.
 pub struct Solver {
@@ -33,7 +30,8 @@ pub struct Solver {
     decomposition: Arc<Decomposition>,
     settings: Settings,
     collocation: Collocation,
-    numbering: Numbering,
+    partition: Partition,
+    portion: Portion,
     networks: Vec<Arc<FeatureNetwork>>,
     basis: Option<ReferenceBasis>,
     locals: Vec<Local>,
@@ -76,108 +74,41 @@ impl Solver {
         settings: &Settings,
         progress: &dyn Progress,
     ) -> Result<Self> {
-        settings.validate()?;
-        problem.validate(decomposition.parts)?;
-        let pairs = problem.equation.pairs();
-        let collocation = Collocation::new(settings.nodes, settings.points);
-        check_sizes(settings, &collocation, pairs, decomposition.len())?;
-        let numbering = Numbering::new(&decomposition, &collocation, pairs);
-        let weights = if settings.scaled_rows { Weights::default_for(&problem.equation) } else { Weights::Unit };
-        let mine: Vec<usize> = exchange.subdomains(decomposition.len()).collect();
-
+        let stages = agreed(exchange.as_ref(), Stages::new(exchange.as_ref(), problem, &decomposition, settings, progress))?;
         let clock = Instant::now();
-        progress.begin(Stage::Assemble, mine.len());
-        let networks = networks(settings, &problem.equation, &decomposition, &mine)?;
-        let scales: Vec<EdgeScale> = decomposition
-            .edges
-            .par_iter()
-            .map(|edge| edge_scale(problem, &decomposition, &collocation, weights, edge))
-            .collect::<Result<_>>()?;
-        let rows: Vec<LocalRows> = mine
-            .par_iter()
-            .map(|&s| {
-                stop_if_asked(progress)?;
-                let rows = local_rows(problem, &decomposition, &collocation, weights, &scales, s);
-                progress.step();
-                rows
-            })
-            .collect::<Result<_>>()?;
-        let basis = (settings.sharing == Sharing::Shared)
-            .then(|| {
-                let needed = needed_derivatives(&rows);
-                let cut = settings.cut.unwrap_or(BASIS_CUT);
-                let needed = [&needed[0][..], &needed[1][..]];
-                ReferenceBasis::new(&networks[0], &collocation, pairs, weights, settings.truncation, cut, needed)
-            })
-            .transpose()?;
+        let assembled = agreed(exchange.as_ref(), stages.assemble())?;
         let mut seconds = Seconds { assemble: clock.elapsed().as_secs_f64(), ..Seconds::default() };
 
         let clock = Instant::now();
-        let places: Vec<Gather> = mine.iter().map(|&s| numbering.gather(&decomposition, &collocation, s)).collect();
-        let classes = classes(&rows, basis.is_some());
-        progress.begin(Stage::Factor, classes.len());
-        let factors: Vec<(Arc<LocalFactor>, Vec<usize>, Vec<usize>)> = classes
-            .par_iter()
-            .map(|members| {
-                stop_if_asked(progress)?;
-                let union = |pick: fn(&Gather) -> &[(usize, usize)]| -> Vec<usize> {
-                    let rows: BTreeSet<usize> = members.iter().flat_map(|&k| pick(&places[k])).map(|p| p.0).collect();
-                    rows.into_iter().collect()
-                };
-                let (trace_rows, flux_rows) = (union(|g| &g.unknowns), union(|g| &g.fluxes));
-                let columns = match &basis {
-                    Some(basis) => Columns::Basis(basis),
-                    None => Columns::Features {
-                        network: &networks[if networks.len() == 1 { 0 } else { members[0] }],
-                        truncation: settings.truncation,
-                        cut: settings.cut,
-                        guarded: settings.scaled_rows,
-                    },
-                };
-                let factor = LocalFactor::new(columns, &collocation, &rows[members[0]], weights, &trace_rows, &flux_rows);
-                progress.step();
-                Ok((Arc::new(factor.map_err(|e| at_subdomain(e, mine[members[0]]))?), trace_rows, flux_rows))
-            })
-            .collect::<Result<_>>()?;
-        let locals = place_locals(&mine, &places, &classes, &factors, &scales, &numbering);
-        let data_rows = rows
-            .into_iter()
-            .map(|r| DataRows {
-                interior_scale: r.interior_scale,
-                perimeter_scale: r.perimeter_scale,
-                perimeter_kind: r.perimeter_kind,
-            })
-            .collect();
+        let factored = agreed(exchange.as_ref(), stages.factor(&assembled))?;
+        let Assembled { networks, rows, basis, .. } = assembled;
+        let data_rows = rows.into_iter().map(DataRows::from).collect();
         seconds.factor = clock.elapsed().as_secs_f64();
 
         let clock = Instant::now();
         progress.begin(Stage::Interface, 1);
-        let direct = (settings.interface == InterfaceSolver::Direct && numbering.unknowns() > 0)
-            .then(|| Interface { numbering: &numbering, locals: &locals, exchange: exchange.as_ref() }.factor())
+        let interface = Interface { portion: &stages.portion, locals: &factored.locals, exchange: exchange.as_ref() };
+        let direct = (settings.interface == InterfaceSolver::Direct && decomposition.len() > 1)
+            .then(|| interface.factor())
             .transpose()?;
         seconds.interface = clock.elapsed().as_secs_f64();
 
-        let rank = |f: fn(usize, usize) -> usize, start: usize| factors.iter().map(|x| x.0.rank()).fold(start, f);
-        let features = FeaturesReport {
-            neurons: settings.neurons(),
-            scale: settings.scale_for(&problem.equation),
-            rows: collocation.rows(pairs),
-            rank: Span { min: rank(usize::min, usize::MAX), max: rank(usize::max, 0) },
-            factorizations: factors.len(),
-        };
+        let features = stages.features(&factored, exchange.as_ref());
         let networks = match &basis {
             Some(basis) => vec![Arc::new(basis.network.clone())],
-            None => networks.into_iter().map(Arc::new).collect(),
+            None => stages.all_networks(networks)?,
         };
+        let Stages { collocation, partition, portion, .. } = stages;
         let mut solver = Solver {
             problem: problem.clone(),
             decomposition,
             settings: settings.clone(),
             collocation,
-            numbering,
+            partition,
+            portion,
             networks,
             basis,
-            locals,
+            locals: factored.locals,
             data_rows,
             direct,
             exchange,
@@ -229,25 +160,26 @@ impl Solver {
 
     /// Solves for several sources and boundary values at once.
     pub fn solve_many(&self, data: &[Data], progress: &dyn Progress) -> Result<Vec<Solution>> {
-        let columns = data.len();
+        let (columns, exchange) = (data.len(), self.exchange.as_ref());
         let mut seconds = self.seconds;
         let clock = Instant::now();
         progress.begin(Stage::Interface, 1);
-        let rhs: Vec<Mat<f64>> = (0..self.locals.len())
-            .into_par_iter()
-            .map(|k| self.right_hand_side(k, data))
-            .collect::<Result<_>>()?;
+        let rhs: Vec<Mat<f64>> = agreed(
+            exchange,
+            (0..self.locals.len()).into_par_iter().map(|k| self.right_hand_side(k, data)).collect::<Result<_>>(),
+        )?;
         let size: f64 = rhs.iter().map(|f| f.squared_norm_l2()).sum::<f64>();
         let local_data: Vec<LocalData> =
             self.locals.par_iter().zip(rhs).map(|(local, f)| local.factor.data(f)).collect();
-        let interface =
-            Interface { numbering: &self.numbering, locals: &self.locals, exchange: self.exchange.as_ref() };
-        let (u, outcome) = match (&self.direct, self.numbering.unknowns()) {
-            (_, 0) => (Mat::zeros(0, columns), Outcome { converged: true, ..Outcome::default() }),
-            (Some(factor), _) => {
+        let interface = Interface { portion: &self.portion, locals: &self.locals, exchange };
+        let (u, outcome) = match &self.direct {
+            _ if self.decomposition.len() == 1 => {
+                (Mat::zeros(0, columns), Outcome { converged: true, ..Outcome::default() })
+            }
+            Some(factor) => {
                 refine(&interface, factor.as_ref(), &local_data, columns, self.settings.refinements, progress)?
             }
-            (None, _) => conjugate_gradients(
+            None => conjugate_gradients(
                 &interface,
                 &local_data,
                 columns,
@@ -273,29 +205,73 @@ impl Solver {
             })
             .collect();
         seconds.recover = clock.elapsed().as_secs_f64();
-        seconds.total = seconds.assemble + seconds.factor + seconds.interface + seconds.recover;
-        if recovered.iter().any(|(c, _)| !c.norm_max().is_finite()) || !u.norm_max().is_finite() {
-            return Err(Error::Compute {
-                stage: "recover",
-                problem: "the output coefficients are not finite".into(),
-                hint: "try another seed, or fewer neurons".into(),
-            });
-        }
-        let residual = (recovered.iter().map(|r| r.1).sum::<f64>() / size.max(f64::MIN_POSITIVE)).sqrt();
+        let finite = recovered.iter().all(|(c, _)| c.norm_max().is_finite()) && u.norm_max().is_finite();
+        exchange.agree(if finite { Ok(()) } else { Err(not_finite()) })?;
+        let mut sums = [recovered.iter().map(|r| r.1).sum::<f64>(), size];
+        exchange.sum(&mut sums);
+        let residual = (sums[0] / sums[1].max(f64::MIN_POSITIVE)).sqrt();
         let report = self.report(&outcome, residual, seconds);
-        let nodes = self.interface_nodes();
-        Ok((0..columns)
-            .map(|k| Solution {
+        let coefficients = self.gather_coefficients(recovered.iter().map(|r| &r.0), columns);
+        let values = self.gather_interface(u.as_ref());
+        Ok(coefficients
+            .into_iter()
+            .zip(values)
+            .map(|(coefficients, interface)| Solution {
                 decomposition: self.decomposition.clone(),
                 networks: self.networks.clone(),
-                coefficients: recovered.iter().map(|(c, _)| c.col_as_slice(k).to_vec()).collect(),
-                interface: nodes.iter().map(|&(unknown, point)| (point, u[(unknown, k)])).collect(),
+                coefficients,
+                interface,
                 report: report.clone(),
             })
             .collect())
     }
 
+    /// The output coefficients for every right-hand side: of all subdomains on rank 0, of its own on another.
+    fn gather_coefficients<'a>(&self, mine: impl Iterator<Item = &'a Mat<f64>>, columns: usize) -> Vec<Vec<Vec<f64>>> {
+        let mut mine: Vec<(usize, &Mat<f64>)> = self.portion.subdomains.iter().copied().zip(mine).collect();
+        mine.sort_by_key(|c| c.0);
+        let flat: Vec<f64> = mine.iter().flat_map(|(_, c)| (0..columns).flat_map(|k| c.col_as_slice(k))).copied().collect();
+        let mut out = vec![vec![Vec::new(); self.decomposition.len()]; columns];
+        let mut place = |rank: usize, flat: &[f64]| {
+            let pieces = flat.chunks(self.settings.neurons());
+            let owners = self.partition.subdomains(rank).into_iter().flat_map(|s| (0..columns).map(move |k| (s, k)));
+            owners.zip(pieces).for_each(|((s, k), piece)| out[k][s] = piece.to_vec());
+        };
+        let parts = self.exchange.gather(&flat);
+        match parts.is_empty() {
+            true => place(self.exchange.rank(), &flat),
+            false => parts.iter().enumerate().for_each(|(rank, part)| place(rank, part)),
+        }
+        out
+    }
+
+    /// The values of u at the interface nodes for every right-hand side, on rank 0.
+    fn gather_interface(&self, u: MatRef<'_, f64>) -> Vec<Vec<(Point, f64)>> {
+        let owned = || self.portion.owned().iter().cloned().flatten();
+        // The numbers of the unknowns go along as the first column.
+        let mut flat: Vec<f64> = self.portion.owned_in_whole().map(|unknown| unknown as f64).collect();
+        (0..u.ncols()).for_each(|k| flat.extend(owned().map(|i| u[(i, k)])));
+        let mut whole = Mat::zeros(self.portion.whole.unknowns(), u.ncols());
+        let parts = self.exchange.gather(&flat);
+        for part in &parts {
+            let columns: Vec<&[f64]> = part.chunks(part.len() / (u.ncols() + 1)).collect();
+            for (k, values) in columns[1..].iter().enumerate() {
+                columns[0].iter().zip(*values).for_each(|(&i, &value)| whole[(i as usize, k)] = value);
+            }
+        }
+        let nodes = if parts.is_empty() { Vec::new() } else { self.interface_nodes() };
+        (0..u.ncols()).map(|k| nodes.iter().map(|&(unknown, point)| (point, whole[(unknown, k)])).collect()).collect()
+    }
+
+    /// The report, with the largest seconds and memory over the ranks.
     fn report(&self, outcome: &Outcome, residual: f64, seconds: Seconds) -> Report {
+        let memory = peak_memory_bytes();
+        let Seconds { assemble, factor, interface, recover, .. } = seconds;
+        let mut largest = [assemble, factor, interface, recover, memory.unwrap_or(0) as f64];
+        self.exchange.max(&mut largest);
+        let [assemble, factor, interface, recover, peak] = largest;
+        let total = assemble + factor + interface + recover;
+        let seconds = Seconds { assemble, factor, interface, recover, total, ..seconds };
         let direct = self.direct.is_some();
         let mut warnings = self.warnings.clone();
         if direct && outcome.last_correction > 1e-6 {
@@ -314,17 +290,17 @@ impl Solver {
             attempts: Vec::new(),
             residual,
             interface: InterfaceReport {
-                unknowns: self.numbering.unknowns(),
+                unknowns: self.portion.whole.unknowns(),
                 solver: self.settings.interface,
                 iterations: outcome.iterations,
                 refinements: outcome.refinements,
                 last_correction: direct.then_some(outcome.last_correction),
-                relative_residual: (!direct && self.numbering.unknowns() > 0).then_some(outcome.relative_residual),
+                relative_residual: (!direct && self.decomposition.len() > 1).then_some(outcome.relative_residual),
                 factor_nonzeros: self.direct.as_ref().map(|f| f.nonzeros()),
             },
             features: self.features.clone(),
             seconds,
-            peak_memory_bytes: peak_memory_bytes(),
+            peak_memory_bytes: memory.map(|_| peak as u64),
             warnings,
         }
     }
@@ -376,9 +352,9 @@ impl Solver {
     fn interface_nodes(&self) -> Vec<(usize, Point)> {
         let per = self.collocation.perimeter.len();
         let mut nodes: HashMap<usize, Point> = HashMap::new();
-        for &s in self.locals.iter().map(|l| &l.subdomain) {
+        for s in 0..self.decomposition.len() {
             let map = self.decomposition.subdomains[s].map.as_ref();
-            let gather = self.numbering.gather(&self.decomposition, &self.collocation, s);
+            let gather = self.portion.whole.gather(&self.decomposition, &self.collocation, s);
             for (row, unknown) in gather.unknowns.into_iter().filter(|(row, _)| *row < per) {
                 nodes.entry(unknown).or_insert_with(|| map.point(self.collocation.perimeter[row].xi));
             }
@@ -389,153 +365,20 @@ impl Solver {
     }
 }
 
-fn stop_if_asked(progress: &dyn Progress) -> Result<()> {
-    if progress.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
-}
-
-fn at_subdomain(error: Error, s: usize) -> Error {
-    match error {
-        Error::Compute { stage, problem, hint } => {
-            Error::Compute { stage, problem: format!("subdomain {s}: {problem}"), hint }
-        }
-        other => other,
+fn not_finite() -> Error {
+    Error::Compute {
+        stage: "recover",
+        problem: "the output coefficients are not finite".into(),
+        hint: "try another seed, or fewer neurons".into(),
     }
 }
 
-/// Refuses networks with more neurons than rows, and more than one subdomain for the classical method.
-pub(crate) fn check_sizes(settings: &Settings, collocation: &Collocation, pairs: usize, subdomains: usize) -> Result<()> {
-    let (rows, neurons) = (collocation.rows(pairs), settings.neurons());
-    if neurons > rows {
-        return Err(Error::input(
-            "discretization.neurons",
-            neurons,
-            format!("{} points give only {rows} rows per subdomain, fewer than the neurons", settings.points),
-            format!("use at most {} neurons, or more points", settings.points * settings.points),
-        ));
-    }
-    if settings.method == Method::Elm && subdomains != 1 {
-        return Err(Error::input(
-            "discretization.subdomains",
-            format!("{subdomains} subdomains"),
-            "method = \"elm\" has one network for the whole domain",
-            "use subdomains = [1, 1], or method = \"schur\"",
-        ));
-    }
-    Ok(())
-}
-
-/// The hidden layers of the subdomains: one, or one each.
-fn networks(
-    settings: &Settings,
-    equation: &Equation,
-    decomposition: &Decomposition,
-    mine: &[usize],
-) -> Result<Vec<FeatureNetwork>> {
-    let map = |s: usize| decomposition.subdomains[s].map.affine();
-    if let Some(given) = &settings.weights {
-        let (m, count) = (given.neurons, decomposition.len());
-        if given.w.len() != count * 2 * m || given.b.len() != count * m {
-            return Err(Error::input(
-                "network.weights",
-                format!("w with {} numbers, b with {}", given.w.len(), given.b.len()),
-                format!("{count} subdomains with {m} neurons need {} and {}", count * 2 * m, count * m),
-                "w has the shape (subdomains, 2, neurons) and b (subdomains, neurons)",
-            ));
-        }
-        return mine
-            .iter()
-            .map(|&s| {
-                let (w, b) = (&given.w[2 * m * s..2 * m * (s + 1)], &given.b[m * s..m * (s + 1)]);
-                FeatureNetwork::from_physical(settings.activation, [&w[..m], &w[m..]], b, map(s))
-            })
-            .collect();
-    }
-    let distribution = Distribution {
-        activation: settings.activation,
-        initialization: settings.initialization,
-        scale: settings.scale_for(equation),
-        radius: settings.radius,
-    };
-    let sample = |s: usize| FeatureNetwork::sample(&distribution, settings.neurons(), settings.seed, s, map(s));
-    match settings.sharing {
-        Sharing::Shared => Ok(vec![sample(0)?]),
-        Sharing::Independent => mine.par_iter().map(|&s| sample(s)).collect(),
-    }
-}
-
-/// The derivatives that some row needs at interior and at perimeter nodes.
-fn needed_derivatives(rows: &[LocalRows]) -> [Vec<usize>; 2] {
-    let union = |sets: &mut dyn Iterator<Item = usize>| -> Vec<usize> {
-        sets.collect::<BTreeSet<usize>>().into_iter().collect()
-    };
-    [
-        union(&mut rows.iter().flat_map(|r| r.interior.active())),
-        union(&mut rows.iter().flat_map(|r| r.perimeter.active().chain(r.flux.active()))),
-    ]
-}
-
-/// Groups of local problems with the same rows, bit for bit. Without shared features every one stands alone.
-fn classes(rows: &[LocalRows], shared: bool) -> Vec<Vec<usize>> {
-    if !shared {
-        return (0..rows.len()).map(|k| vec![k]).collect();
-    }
-    let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
-    let mut classes: Vec<Vec<usize>> = Vec::new();
-    for (k, row) in rows.iter().enumerate() {
-        let mut hasher = DefaultHasher::new();
-        for symbols in [&row.interior, &row.perimeter, &row.flux] {
-            symbols.hash_bits(&mut hasher);
-        }
-        let candidates = by_hash.entry(hasher.finish()).or_default();
-        let same = |&class: &usize| {
-            let first = &rows[classes[class][0]];
-            first.interior == row.interior && first.perimeter == row.perimeter && first.flux == row.flux
-        };
-        match candidates.iter().copied().find(|c| same(c)) {
-            Some(class) => classes[class].push(k),
-            None => {
-                candidates.push(classes.len());
-                classes.push(vec![k]);
-            }
+impl From<LocalRows> for DataRows {
+    fn from(rows: LocalRows) -> Self {
+        DataRows {
+            interior_scale: rows.interior_scale,
+            perimeter_scale: rows.perimeter_scale,
+            perimeter_kind: rows.perimeter_kind,
         }
     }
-    classes
-}
-
-/// Puts every subdomain at its place in the interface.
-fn place_locals(
-    mine: &[usize],
-    places: &[Gather],
-    classes: &[Vec<usize>],
-    factors: &[(Arc<LocalFactor>, Vec<usize>, Vec<usize>)],
-    scales: &[EdgeScale],
-    numbering: &Numbering,
-) -> Vec<Local> {
-    let mut class_of = vec![0; mine.len()];
-    for (class, members) in classes.iter().enumerate() {
-        members.iter().for_each(|&k| class_of[k] = class);
-    }
-    let index = |rows: &[usize], row: usize| rows.binary_search(&row).unwrap_or_default();
-    (0..mine.len())
-        .map(|k| {
-            let (factor, trace_rows, flux_rows) = &factors[class_of[k]];
-            let place = &places[k];
-            let unit = |jump: usize| {
-                let edge = numbering.jumps.partition_point(|&start| start <= jump) - 1;
-                let per_pair = (numbering.jumps[edge + 1] - numbering.jumps[edge]) / numbering.pairs;
-                scales[edge].flux[(jump - numbering.jumps[edge]) / per_pair]
-            };
-            Local {
-                subdomain: mine[k],
-                factor: factor.clone(),
-                columns: place.unknowns.iter().map(|u| index(trace_rows, u.0)).collect(),
-                unknowns: place.unknowns.iter().map(|u| u.1).collect(),
-                blocks: place.blocks.clone(),
-                fluxes: place.fluxes.iter().map(|f| index(flux_rows, f.0)).collect(),
-                jumps: place.fluxes.iter().map(|f| f.1).collect(),
-                units: place.fluxes.iter().map(|f| unit(f.1)).collect(),
-                edges: place.edges.clone(),
-            }
-        })
-        .collect()
 }

@@ -10,7 +10,8 @@ use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::settings::Settings;
 use crate::solution::Solution;
-use crate::solver::{Solver, check_sizes};
+use crate::solver::Solver;
+use crate::stages::check_sizes;
 
 /// A problem on a rectangle and how to solve it.
 #[derive(Clone)]

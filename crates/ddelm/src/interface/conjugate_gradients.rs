@@ -3,10 +3,13 @@
 
 use faer::Mat;
 
-use super::{Interface, Outcome};
+use super::{Interface, Outcome, Over};
 use crate::error::{Error, Result};
 use crate::local::LocalData;
 use crate::progress::Progress;
+
+/// Iterations between looks at the listener.
+const PAUSE: usize = 16;
 
 /// Solves `S u = r`. Running out of iterations is an outcome, not an error.
 pub fn conjugate_gradients(
@@ -17,7 +20,7 @@ pub fn conjugate_gradients(
     max_iterations: usize,
     progress: &dyn Progress,
 ) -> Result<(Mat<f64>, Outcome)> {
-    let unknowns = interface.numbering.unknowns();
+    let unknowns = interface.portion.len(Over::Unknowns);
     let mut u = Mat::zeros(unknowns, columns);
     let mut residual = interface.residual(data, u.as_ref());
     let mut outcome = Outcome { converged: true, ..Outcome::default() };
@@ -31,7 +34,8 @@ pub fn conjugate_gradients(
             outcome.converged = false;
             break;
         }
-        if progress.interrupted() {
+        // All ranks stop in the same iteration; asking them every time would cost a message.
+        if outcome.iterations % PAUSE == 0 && interface.exchange.any(progress.interrupted()) {
             return Err(Error::Interrupted);
         }
         let sp = interface.apply(p.as_ref());
@@ -55,7 +59,7 @@ pub fn conjugate_gradients(
             rho[k] = next[k];
         }
         outcome.iterations += 1;
-        if outcome.iterations % 16 == 0 {
+        if outcome.iterations % PAUSE == 0 {
             let worst = (0..columns).map(|k| rho[k] / first[k].max(f64::MIN_POSITIVE)).fold(0.0, f64::max).sqrt();
             progress.residual(outcome.iterations, worst, tolerance);
         }

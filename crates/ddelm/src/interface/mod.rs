@@ -16,16 +16,17 @@ mod cholesky;
 mod conjugate_gradients;
 mod dissection;
 mod fronts;
+mod portion;
 mod refinement;
 mod tiles;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
 
-use crate::collocation::Numbering;
 use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::factor::multiply_add;
@@ -35,6 +36,7 @@ pub use cholesky::SparseCholesky;
 pub use conjugate_gradients::conjugate_gradients;
 pub use dissection::nested_dissection;
 pub use fronts::Symbolic;
+pub use portion::{Over, Portion};
 pub use refinement::refine;
 
 /// The rows of D at one edge, as one of its two subdomains has them.
@@ -52,7 +54,7 @@ pub struct EdgeRows {
 pub trait DirectFactor: Send + Sync {
     /// Replaces every column by the solution of `S x = column`. On a parallel machine the entries of the rank's own
     /// unknowns are valid, before and after.
-    fn solve(&self, rhs: MatMut<'_, f64>);
+    fn solve(&self, rhs: MatMut<'_, f64>) -> Result<()>;
 
     /// Nonzeros of the factor.
     fn nonzeros(&self) -> usize;
@@ -74,10 +76,12 @@ pub struct Outcome {
 }
 
 /// The interface of a decomposition on this rank.
+///
+/// Vectors have the entries of the rank's [`Portion`]; where ranks share an entry, they have the same bits.
 pub struct Interface<'a> {
-    /// The numbers of unknowns and jumps.
-    pub numbering: &'a Numbering,
-    /// The subdomains of this rank.
+    /// What this rank holds.
+    pub portion: &'a Portion,
+    /// The subdomains of this rank, in the order of the portion.
     pub locals: &'a [Local],
     /// The machine.
     pub exchange: &'a dyn Exchange,
@@ -87,64 +91,47 @@ impl Interface<'_> {
     /// The negative gradient of half the sum of squares at u, with residuals that are not squared: the right-hand
     /// side `r - S u` of the Schur complement system. `data` has y_F and n_F of every local problem.
     pub fn residual(&self, data: &[LocalData], u: MatRef<'_, f64>) -> Mat<f64> {
-        let columns = u.ncols();
-        let parts: Vec<(Mat<f64>, Mat<f64>)> = self
-            .locals
-            .par_iter()
-            .zip(data)
-            .map(|(local, data)| {
-                let (factor, values) = (&local.factor, local.pick(u));
-                let y = affine(&data.y, factor.y.as_ref(), values.as_ref());
-                let n = affine(&data.n, factor.n.as_ref(), values.as_ref());
-                (product(factor.g.as_ref(), y.as_ref()), product(factor.n.transpose(), n.as_ref()))
-            })
-            .collect();
-        let mut jumps = Mat::zeros(self.numbering.jump_count(), columns);
-        for (local, (flux, _)) in self.locals.iter().zip(&parts) {
-            local.add_jumps(flux.as_ref(), jumps.as_mut());
-        }
-        self.exchange.add_jumps(jumps.as_mut());
-        let gradients = self.locals.par_iter().zip(parts).map(|(local, (_, mut gradient))| {
-            let jumps = local.pick_jumps(jumps.as_ref());
-            multiply_add(gradient.as_mut(), 1.0, local.factor.d.transpose(), jumps.as_ref());
-            gradient
+        let jumps = self.total(Over::Jumps, u.ncols(), |k, local| {
+            let y = affine(&data[k].y, local.factor.y.as_ref(), local.pick(u).as_ref());
+            product(local.factor.g.as_ref(), y.as_ref())
         });
-        let mut out = self.sum(gradients.collect());
+        let mut out = self.total(Over::Unknowns, u.ncols(), |k, local| {
+            let n = affine(&data[k].n, local.factor.n.as_ref(), local.pick(u).as_ref());
+            let gradient = product(local.factor.n.transpose(), n.as_ref());
+            add_flux_gradient(local, gradient, jumps.as_ref())
+        });
         out *= faer::Scale(-1.0);
         out
     }
 
     /// `S p`.
     pub fn apply(&self, p: MatRef<'_, f64>) -> Mat<f64> {
-        let parts: Vec<(Mat<f64>, Mat<f64>)> = self
-            .locals
-            .par_iter()
-            .map(|local| {
-                let p = local.pick(p);
-                (product(local.factor.d.as_ref(), p.as_ref()), product(local.factor.t.as_ref(), p.as_ref()))
-            })
-            .collect();
-        let mut jumps = Mat::zeros(self.numbering.jump_count(), p.ncols());
-        for (local, (flux, _)) in self.locals.iter().zip(&parts) {
-            local.add_jumps(flux.as_ref(), jumps.as_mut());
-        }
-        self.exchange.add_jumps(jumps.as_mut());
-        let products = self.locals.par_iter().zip(parts).map(|(local, (_, mut out))| {
-            let jumps = local.pick_jumps(jumps.as_ref());
-            multiply_add(out.as_mut(), 1.0, local.factor.d.transpose(), jumps.as_ref());
-            out
+        let jumps = self.total(Over::Jumps, p.ncols(), |_, local| {
+            product(local.factor.d.as_ref(), local.pick(p).as_ref())
         });
-        self.sum(products.collect())
+        self.total(Over::Unknowns, p.ncols(), |_, local| {
+            let gradient = product(local.factor.t.as_ref(), local.pick(p).as_ref());
+            add_flux_gradient(local, gradient, jumps.as_ref())
+        })
     }
 
-    /// Adds up what the subdomains have for the interface.
-    fn sum(&self, parts: Vec<Mat<f64>>) -> Mat<f64> {
-        let columns = parts.first().map_or(0, Mat::ncols);
-        let mut out = Mat::zeros(self.numbering.unknowns(), columns);
-        for (local, part) in self.locals.iter().zip(&parts) {
-            local.add_unknowns(part.as_ref(), out.as_mut());
-        }
-        self.exchange.add_unknowns(out.as_mut());
+    /// Adds up what the subdomains contribute to a vector over the interface. Those at the border to other ranks come
+    /// first: the others work while the messages travel.
+    fn total(&self, over: Over, columns: usize, part: impl Fn(usize, &Local) -> Mat<f64> + Sync) -> Mat<f64> {
+        let mut out = Mat::zeros(self.portion.len(over), columns);
+        let add = |range: Range<usize>, out: &mut Mat<f64>| {
+            let parts: Vec<Mat<f64>> = range.clone().into_par_iter().map(|k| part(k, &self.locals[k])).collect();
+            for (local, part) in self.locals[range].iter().zip(&parts) {
+                match over {
+                    Over::Unknowns => local.add_unknowns(part.as_ref(), out.as_mut()),
+                    Over::Jumps => local.add_jumps(part.as_ref(), out.as_mut()),
+                }
+            }
+        };
+        add(0..self.portion.border, &mut out);
+        let messages = self.portion.messages(over, out.as_ref());
+        let answers = self.exchange.swap(&messages, &mut || add(self.portion.border..self.locals.len(), &mut out));
+        self.portion.combine(over, &answers, out.as_mut());
         out
     }
 
@@ -152,7 +139,8 @@ impl Interface<'_> {
     pub fn dot(&self, a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Vec<f64> {
         let mut sums: Vec<f64> = (0..a.ncols())
             .map(|k| {
-                (0..a.nrows()).filter(|&i| self.exchange.owns_unknown(i)).map(|i| a[(i, k)] * b[(i, k)]).sum()
+                let range = |r: &Range<usize>| r.clone().map(|i| a[(i, k)] * b[(i, k)]).sum::<f64>();
+                self.portion.owned().iter().map(range).sum()
             })
             .collect();
         self.exchange.sum(&mut sums);
@@ -161,29 +149,40 @@ impl Interface<'_> {
 
     /// Factors S.
     pub fn factor(&self) -> Result<Box<dyn DirectFactor>> {
+        let numbering = &self.portion.numbering;
         let edge_rows = |local: &Local| {
             let rows = |&edge: &usize| EdgeRows {
                 edge,
                 blocks: local.blocks.clone(),
-                matrix: local.edge_rows(self.numbering.jumps[edge]..self.numbering.jumps[edge + 1]),
+                matrix: local.edge_rows(numbering.jumps[edge]..numbering.jumps[edge + 1]),
             };
             local.edges.iter().map(rows).collect::<Vec<_>>()
         };
         let mut rows: Vec<EdgeRows> = self.locals.par_iter().flat_map_iter(edge_rows).collect();
-        let received = self.exchange.edge_rows(rows.clone());
-        rows.extend(received);
+        let answers = self.exchange.swap(&self.portion.edge_messages(&rows), &mut || ());
+        rows.extend(self.portion.edge_rows(&answers));
         let mut edges: BTreeMap<usize, Vec<EdgeRows>> = BTreeMap::new();
         rows.into_iter().for_each(|r| edges.entry(r.edge).or_default().push(r));
         // An edge with one side here belongs to another rank.
         let edges = edges.into_values().filter(|sides| sides.len() == 2).collect();
-        self.exchange.factor(&System { numbering: self.numbering, locals: self.locals, edges })
+        self.exchange.factor(&System { portion: self.portion, locals: self.locals, edges })
     }
 }
 
+/// Adds `D'` of the jumps to the contribution of a subdomain.
+fn add_flux_gradient(local: &Local, mut gradient: Mat<f64>, jumps: MatRef<'_, f64>) -> Mat<f64> {
+    let jumps = local.pick_jumps(jumps);
+    multiply_add(gradient.as_mut(), 1.0, local.factor.d.transpose(), jumps.as_ref());
+    gradient
+}
+
 /// The interface system as a sum of dense elements: T of every subdomain, and `D_e' D_e` of every edge.
+///
+/// On a parallel machine it has the elements of this rank: T of its subdomains, and `D_e' D_e` of the edges whose
+/// first side is here. The system is the sum over the ranks.
 pub struct System<'a> {
-    /// The numbers of unknowns and jumps.
-    pub numbering: &'a Numbering,
+    /// What this rank holds of the interface.
+    pub portion: &'a Portion,
     locals: &'a [Local],
     edges: Vec<Vec<EdgeRows>>,
 }
@@ -215,9 +214,9 @@ impl System<'_> {
         d.as_mut().subcols_mut(0, first.matrix.ncols()).copy_from(&first.matrix);
         let (mut fresh, mut column) = (first.matrix.ncols(), 0);
         for &block in &second.blocks {
-            let size = self.numbering.block_size(block);
+            let size = self.portion.whole.block_size(block);
             let place = match first.blocks.iter().position(|&b| b == block) {
-                Some(k) => first.blocks[..k].iter().map(|&b| self.numbering.block_size(b)).sum(),
+                Some(k) => first.blocks[..k].iter().map(|&b| self.portion.whole.block_size(b)).sum(),
                 None => {
                     fresh += size;
                     fresh - size
@@ -230,10 +229,11 @@ impl System<'_> {
         crate::factor::multiply(out, d.transpose(), d.as_ref());
     }
 
-    /// Factors the system on this machine.
+    /// Factors the system, which must be whole on this rank.
     pub fn cholesky(&self) -> Result<Box<dyn DirectFactor>> {
-        let sizes: Vec<usize> = (0..self.numbering.block_points.len()).map(|b| self.numbering.block_size(b)).collect();
-        let symbolic = Arc::new(Symbolic::new(&sizes, &self.numbering.block_points, &self.elements()));
+        let numbering = &self.portion.whole;
+        let sizes: Vec<usize> = (0..numbering.block_points.len()).map(|b| numbering.block_size(b)).collect();
+        let symbolic = Arc::new(Symbolic::new(&sizes, &numbering.block_points, &self.elements()));
         let attempt = |shift| SparseCholesky::factor(&symbolic, shift, |k, m| self.element(k, m));
         // Rounding can make a tiny pivot negative where S is nearly singular; refinement undoes the shift.
         let factor = attempt(0.0).or_else(|_| attempt(1e-14)).or_else(|_| attempt(1e-12))?;
@@ -242,8 +242,9 @@ impl System<'_> {
 }
 
 impl DirectFactor for SparseCholesky {
-    fn solve(&self, rhs: MatMut<'_, f64>) {
+    fn solve(&self, rhs: MatMut<'_, f64>) -> Result<()> {
         SparseCholesky::solve(self, rhs);
+        Ok(())
     }
 
     fn nonzeros(&self) -> usize {

@@ -6,7 +6,7 @@
 
 use faer::Mat;
 
-use super::{DirectFactor, Interface, Outcome};
+use super::{DirectFactor, Interface, Outcome, Over};
 use crate::error::{Error, Result};
 use crate::local::LocalData;
 use crate::progress::Progress;
@@ -26,15 +26,15 @@ pub fn refine(
     refinements: usize,
     progress: &dyn Progress,
 ) -> Result<(Mat<f64>, Outcome)> {
-    let mut u = Mat::zeros(interface.numbering.unknowns(), columns);
+    let mut u = Mat::zeros(interface.portion.len(Over::Unknowns), columns);
     let mut outcome = Outcome { converged: true, ..Outcome::default() };
     let mut last = f64::INFINITY;
     for step in 0..=refinements {
-        if progress.interrupted() {
+        if interface.exchange.any(progress.interrupted()) {
             return Err(Error::Interrupted);
         }
         let mut correction = interface.residual(data, u.as_ref());
-        factor.solve(correction.as_mut());
+        factor.solve(correction.as_mut())?;
         let size = relative_size(interface, &correction, &u);
         // A correction that grows is noise: the solution before it is the better one.
         if step > 1 && size > last {
