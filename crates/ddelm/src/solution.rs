@@ -26,7 +26,8 @@ pub struct Solution {
     pub decomposition: Arc<Decomposition>,
     /// The hidden layers: one for all subdomains, or one each.
     pub networks: Vec<Arc<FeatureNetwork>>,
-    /// The output coefficients of every subdomain.
+    /// The output coefficients of every subdomain. On a parallel machine rank 0 has them all; on another rank those of
+    /// other ranks are empty.
     pub coefficients: Vec<Vec<f64>>,
     /// Interface nodes and the values found there.
     pub interface: Vec<(Point, f64)>,
@@ -51,9 +52,12 @@ impl Solution {
         &self.networks[if self.networks.len() == 1 { 0 } else { s }]
     }
 
-    /// Derivatives in reference coordinates at reference points of subdomain s: one array per entry of `derivatives`, which are
-    /// indices into [`ORDERS`](crate::symbol::ORDERS).
+    /// Derivatives in reference coordinates at reference points of subdomain s: one array per entry of `derivatives`,
+    /// which are indices into [`ORDERS`](crate::symbol::ORDERS). NaN where another rank has the coefficients.
     pub fn reference_derivatives(&self, s: usize, xi: &[Point], derivatives: &[usize]) -> Vec<Vec<f64>> {
+        if self.coefficients[s].is_empty() {
+            return vec![vec![f64::NAN; xi.len()]; derivatives.len()];
+        }
         let network = self.network(s);
         let (x, y): (Vec<f64>, Vec<f64>) = xi.iter().map(|p| (p[0], p[1])).unzip();
         let neurons = Neurons {

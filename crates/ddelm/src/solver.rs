@@ -233,8 +233,10 @@ impl Solver {
         let flat: Vec<f64> = mine.iter().flat_map(|(_, c)| (0..columns).flat_map(|k| c.col_as_slice(k))).copied().collect();
         let mut out = vec![vec![Vec::new(); self.decomposition.len()]; columns];
         let mut place = |rank: usize, flat: &[f64]| {
-            let pieces = flat.chunks(self.settings.neurons());
-            let owners = self.partition.subdomains(rank).into_iter().flat_map(|s| (0..columns).map(move |k| (s, k)));
+            let subdomains = self.partition.subdomains(rank);
+            // All networks have the same number of neurons.
+            let pieces = flat.chunks((flat.len() / (subdomains.len() * columns).max(1)).max(1));
+            let owners = subdomains.into_iter().flat_map(|s| (0..columns).map(move |k| (s, k)));
             owners.zip(pieces).for_each(|((s, k), piece)| out[k][s] = piece.to_vec());
         };
         let parts = self.exchange.gather(&flat);
@@ -253,7 +255,7 @@ impl Solver {
         (0..u.ncols()).for_each(|k| flat.extend(owned().map(|i| u[(i, k)])));
         let mut whole = Mat::zeros(self.portion.whole.unknowns(), u.ncols());
         let parts = self.exchange.gather(&flat);
-        for part in &parts {
+        for part in parts.iter().filter(|part| !part.is_empty()) {
             let columns: Vec<&[f64]> = part.chunks(part.len() / (u.ncols() + 1)).collect();
             for (k, values) in columns[1..].iter().enumerate() {
                 columns[0].iter().zip(*values).for_each(|(&i, &value)| whole[(i as usize, k)] = value);
