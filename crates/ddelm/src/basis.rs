@@ -81,7 +81,8 @@ impl ReferenceBasis {
         let lap = Symbol::hessian([[1.0, 0.0], [0.0, 1.0]]);
         let equation = if pairs == 1 { lap.scaled(-1.0) } else { lap.times(lap) };
         let repeat = |symbol: Symbol, count: usize| -> Symbols { std::iter::repeat_n(symbol, count).collect() };
-        let (inside, around) = (repeat(equation, interior.x.len()), repeat(Symbol::TRACE.scaled(trace), perimeter.x.len()));
+        let (inside, around) =
+            (repeat(equation, interior.x.len()), repeat(Symbol::TRACE.scaled(trace), perimeter.x.len()));
         let bending = repeat(lap.scaled(laplacian), perimeter.x.len());
         let mut parts = vec![(&interior, &inside), (&perimeter, &around)];
         if pairs == 2 {

@@ -155,7 +155,9 @@ impl Decomposition {
         let part = |p: Point| {
             let distances = [p[0] - x[0], x[1] - p[0], p[1] - y[0], y[1] - p[1]];
             let scale = [hx, hx, hy, hy];
-            (0..4).min_by(|&a, &b| (distances[a] / scale[a]).abs().total_cmp(&(distances[b] / scale[b]).abs())).unwrap_or(0)
+            (0..4)
+                .min_by(|&a, &b| (distances[a] / scale[a]).abs().total_cmp(&(distances[b] / scale[b]).abs()))
+                .unwrap_or(0)
         };
         let mut decomposition = Self::from_maps(maps, 4, part)?;
         decomposition.locator = Locator::Grid { x, y, counts };
@@ -211,8 +213,9 @@ impl Decomposition {
                 let Some((t, other)) = open.remove(&key) else {
                     return Err(geometry(format!("three subdomains share the side at {midpoint:?}")));
                 };
-                let reversed = same_side(&maps[t], other, map, side, glue.cell)
-                    .ok_or_else(|| geometry(format!("subdomains {t} and {s} do not share their side at {midpoint:?}")))?;
+                let reversed = same_side(&maps[t], other, map, side, glue.cell).ok_or_else(|| {
+                    geometry(format!("subdomains {t} and {s} do not share their side at {midpoint:?}"))
+                })?;
                 let edge = edges.len();
                 if t == s {
                     return Err(geometry(format!("subdomain {s} touches itself")));
@@ -299,10 +302,11 @@ impl Decomposition {
     pub fn bounding_box(&self) -> [f64; 4] {
         match &self.locator {
             Locator::Grid { x, y, .. } => [x[0], x[1], y[0], y[1]],
-            Locator::Boxes(boxes) => boxes.iter().fold(
-                [f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY, f64::NEG_INFINITY],
-                |a, b| [a[0].min(b[0]), a[1].max(b[1]), a[2].min(b[2]), a[3].max(b[3])],
-            ),
+            Locator::Boxes(boxes) => {
+                boxes.iter().fold([f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY, f64::NEG_INFINITY], |a, b| {
+                    [a[0].min(b[0]), a[1].max(b[1]), a[2].min(b[2]), a[3].max(b[3])]
+                })
+            }
         }
     }
 }
@@ -447,10 +451,8 @@ mod tests {
 
     #[test]
     fn sides_that_only_partly_match_are_refused_by_name() {
-        let maps: Vec<MapRef> = vec![
-            Arc::new(Affine::rectangle([0.0, 0.0], 1.0, 1.0)),
-            Arc::new(Affine::rectangle([1.0, 0.25], 1.0, 0.5)),
-        ];
+        let maps: Vec<MapRef> =
+            vec![Arc::new(Affine::rectangle([0.0, 0.0], 1.0, 1.0)), Arc::new(Affine::rectangle([1.0, 0.25], 1.0, 0.5))];
         let message = Decomposition::from_maps(maps, 1, |_| 0).err().unwrap().to_string();
         assert!(message.contains("subdomains 0 and 1"), "{message}");
     }

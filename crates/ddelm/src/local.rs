@@ -19,7 +19,9 @@ use crate::assembly::{Points, assembled};
 use crate::basis::{Part, ReferenceBasis, safe_rank};
 use crate::collocation::Collocation;
 use crate::error::{Error, Result};
-use crate::factor::{Householder, multiply, multiply_add, pivoted_qr, qr, solve_upper, solve_upper_right, truncated_svd};
+use crate::factor::{
+    Householder, multiply, multiply_add, pivoted_qr, qr, solve_upper, solve_upper_right, truncated_svd,
+};
 use crate::features::FeatureNetwork;
 use crate::operator::{LocalRows, Weights};
 use crate::settings::Truncation;
@@ -47,8 +49,6 @@ pub enum Columns<'a> {
 enum Lift {
     /// They are coefficients in the shared basis.
     Basis,
-    /// They belong to these of so many neurons.
-    Neurons(Vec<usize>, usize),
     /// They are multiplied by this.
     Dense(Mat<f64>),
 }
@@ -57,7 +57,8 @@ enum Lift {
 #[derive(Debug, Clone)]
 pub struct LocalFactor {
     q: Householder,
-    r: Mat<f64>,
+    /// R; `None` is the identity.
+    r: Option<Mat<f64>>,
     lift: Lift,
     /// G, for the flux rows asked for.
     pub g: Mat<f64>,
@@ -155,7 +156,12 @@ pub struct LocalData {
 }
 
 /// K and A of one subdomain.
-fn matrices(columns: Columns<'_>, collocation: &Collocation, rows: &LocalRows, flux_rows: &[usize]) -> (Mat<f64>, Mat<f64>) {
+fn matrices(
+    columns: Columns<'_>,
+    collocation: &Collocation,
+    rows: &LocalRows,
+    flux_rows: &[usize],
+) -> (Mat<f64>, Mat<f64>) {
     let per = collocation.perimeter.len();
     let flux_nodes: Vec<usize> = (0..4).flat_map(|side| collocation.flux_nodes(side)).collect();
     let (inside, around) = (rows.interior.len(), rows.perimeter.len());
@@ -182,6 +188,33 @@ fn matrices(columns: Columns<'_>, collocation: &Collocation, rows: &LocalRows, f
     (all.0, a)
 }
 
+/// The truncated inverse by pivoted QR: `K P = Q_r [R_1 R_2]` up to the cut, and `[R_1 R_2] = L Z'` with orthonormal Z. The
+/// coefficients `c = P Z L^-1 y` are the shortest for a given y, as with the SVD: leaving out the dropped columns
+/// instead (`c = P R_1^-1 y`) gives far larger coefficients, and fluxes with far more noise.
+fn complete_orthogonal(k: Mat<f64>, cut: f64, limit: usize) -> Result<(Householder, Option<Mat<f64>>, Mat<f64>)> {
+    let neurons = k.ncols();
+    let factor = pivoted_qr(k.clone(), cut, limit)?;
+    let rank = factor.columns.len();
+    let mut kept = vec![false; neurons];
+    factor.columns.iter().for_each(|&j| kept[j] = true);
+    let dropped: Vec<usize> = (0..neurons).filter(|&j| !kept[j]).collect();
+    let mut rest = Mat::from_fn(k.nrows(), dropped.len(), |i, j| k[(i, dropped[j])]);
+    factor.q.apply_transpose(rest.as_mut());
+    let wide = Mat::from_fn(neurons, rank, |i, j| match i.checked_sub(rank) {
+        None => factor.r[(j, i)],
+        Some(i) => rest[(j, i)],
+    });
+    let rows = qr(wide)?;
+    let mut z = Mat::identity(neurons, rank);
+    rows.q.apply(z.as_mut());
+    solve_upper(rows.r.as_ref(), z.as_mut().transpose_mut());
+    let mut lift = Mat::zeros(neurons, rank);
+    for (i, &j) in factor.columns.iter().chain(&dropped).enumerate() {
+        lift.row_mut(j).copy_from(z.row(i));
+    }
+    Ok((factor.q, None, lift))
+}
+
 impl LocalFactor {
     /// Builds and factors the local problem. `trace_rows` are the perimeter rows that hold interface values, and
     /// `flux_rows` the rows of A that are needed.
@@ -198,35 +231,34 @@ impl LocalFactor {
         let (q, r, lift) = match columns {
             Columns::Basis(_) => {
                 let factor = qr(k)?;
-                (factor.q, factor.r, Lift::Basis)
+                (factor.q, Some(factor.r), Lift::Basis)
             }
             Columns::Features { truncation, cut, guarded, .. } => {
                 let neurons = k.ncols();
                 let cut = cut.unwrap_or(f64::EPSILON * height.max(neurons) as f64);
                 let limit = if guarded { safe_rank(height) } else { height.min(neurons) };
-                match truncation {
-                    Truncation::Qr => {
-                        let factor = pivoted_qr(k, cut, limit)?;
-                        a = Mat::from_fn(a.nrows(), factor.columns.len(), |i, j| a[(i, factor.columns[j])]);
-                        (factor.q, factor.r, Lift::Neurons(factor.columns, neurons))
-                    }
+                let (q, r, lift) = match truncation {
+                    Truncation::Qr => complete_orthogonal(k, cut, limit)?,
                     Truncation::Svd => {
                         let factor = truncated_svd(k.as_ref(), cut, limit)?;
                         let orthonormal = qr(factor.u)?;
-                        a = &a * &factor.lift;
-                        (orthonormal.q, orthonormal.r, Lift::Dense(factor.lift))
+                        (orthonormal.q, Some(orthonormal.r), factor.lift)
                     }
-                }
+                };
+                a = product(a.as_ref(), lift.as_ref());
+                (q, r, Lift::Dense(lift))
             }
         };
-        solve_upper_right(r.as_ref(), a.as_mut());
+        if let Some(r) = &r {
+            solve_upper_right(r.as_ref(), a.as_mut());
+        }
 
         let mut e = Mat::zeros(height, trace_rows.len());
         for (j, &row) in trace_rows.iter().enumerate() {
             e[(inside + row, j)] = weights.interface(row / collocation.perimeter.len());
         }
         q.apply_transpose(e.as_mut());
-        let rank = r.ncols();
+        let rank = q.rank();
         let (y, n) = (e.get(..rank, ..).to_owned(), e.get(rank.., ..).to_owned());
         let finite = |m: &Mat<f64>| m.norm_max().is_finite();
         if !(finite(&a) && finite(&y) && finite(&n)) {
@@ -242,7 +274,7 @@ impl LocalFactor {
 
     /// Number of independent columns.
     pub fn rank(&self) -> usize {
-        self.r.ncols()
+        self.q.rank()
     }
 
     /// Number of rows of K.
@@ -259,31 +291,33 @@ impl LocalFactor {
 
     /// The coefficients of the neurons for `y = Q_r' (F + E u)`, one column per right-hand side.
     pub fn recover(&self, mut y: Mat<f64>, basis: Option<&ReferenceBasis>) -> Mat<f64> {
-        solve_upper(self.r.as_ref(), y.as_mut());
+        if let Some(r) = &self.r {
+            solve_upper(r.as_ref(), y.as_mut());
+        }
         match &self.lift {
             Lift::Basis => match basis {
                 Some(basis) => basis.lift(y),
                 None => y,
             },
-            Lift::Neurons(columns, neurons) => {
-                let mut c = Mat::zeros(*neurons, y.ncols());
-                for (i, &j) in columns.iter().enumerate() {
-                    c.row_mut(j).copy_from(y.row(i));
-                }
-                c
-            }
             Lift::Dense(lift) => lift * y,
         }
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
-        let lift = match &self.lift {
-            Lift::Dense(lift) => lift.nrows() * lift.ncols(),
-            _ => 0,
-        };
         let size = |m: &Mat<f64>| m.nrows() * m.ncols();
-        8 * (self.q.rows() * self.q.rank() + size(&self.r) + lift + size(&self.g) + size(&self.y) + size(&self.n) + size(&self.d) + size(&self.t))
+        let lift = match &self.lift {
+            Lift::Dense(lift) => size(lift),
+            Lift::Basis => 0,
+        };
+        8 * (self.q.rows() * self.q.rank()
+            + self.r.as_ref().map_or(0, size)
+            + lift
+            + size(&self.g)
+            + size(&self.y)
+            + size(&self.n)
+            + size(&self.d)
+            + size(&self.t))
     }
 }
 

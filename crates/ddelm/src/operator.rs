@@ -333,7 +333,14 @@ struct ConditionRows<'a> {
 
 impl ConditionRows<'_> {
     /// Rows (symbol, scale) for value `index` of a condition on a side.
-    fn rows(&self, condition: &Condition, key: &str, side: usize, index: usize, xi: &[Point]) -> Result<Vec<(Symbol, f64)>> {
+    fn rows(
+        &self,
+        condition: &Condition,
+        key: &str,
+        side: usize,
+        index: usize,
+        xi: &[Point],
+    ) -> Result<Vec<(Symbol, f64)>> {
         let h = self.width;
         let weighted = |symbol: Symbol, unit: f64, weight: f64| match self.weights {
             Weights::Unit => (symbol, 1.0),
@@ -438,7 +445,12 @@ fn vanishing(point: Point, subdomain: usize) -> Error {
 
 /// The side whose condition holds at a perimeter node, or `None` at an interface node. At a corner of two boundary
 /// sides a Dirichlet condition goes before the others.
-fn boundary_side(subdomain: &Subdomain, decomposition: &Decomposition, problem: &Problem, node: &crate::collocation::PerimeterNode) -> Option<usize> {
+fn boundary_side(
+    subdomain: &Subdomain,
+    decomposition: &Decomposition,
+    problem: &Problem,
+    node: &crate::collocation::PerimeterNode,
+) -> Option<usize> {
     let part = |side: usize| match subdomain.sides[side] {
         Side::Boundary(part) => Some(part),
         Side::Interface { .. } => None,
@@ -449,7 +461,9 @@ fn boundary_side(subdomain: &Subdomain, decomposition: &Decomposition, problem: 
         Some(c) => {
             let sides = [c % 2, 2 + c / 2];
             let essential = |&side: &usize| {
-                part(side).is_some_and(|p| !matches!(problem.conditions[p].kind, ConditionKind::Neumann | ConditionKind::Robin { .. }))
+                part(side).is_some_and(|p| {
+                    !matches!(problem.conditions[p].kind, ConditionKind::Neumann | ConditionKind::Robin { .. })
+                })
             };
             sides.into_iter().find(essential).or_else(|| sides.into_iter().find(|&side| part(side).is_some()))
         }

@@ -148,7 +148,10 @@ impl Problem {
             let for_plate = matches!(condition.kind, ConditionKind::SimplySupported | ConditionKind::Clamped);
             if plate != for_plate || condition.values.len() != self.equation.pairs() {
                 let (problem, hint) = if plate {
-                    ("a plate needs two conditions on every side", "give dirichlet and laplacian, or dirichlet and normal")
+                    (
+                        "a plate needs two conditions on every side",
+                        "give dirichlet and laplacian, or dirichlet and normal",
+                    )
                 } else {
                     ("a second-order equation needs one condition on every side", "give dirichlet, neumann or robin")
                 };
@@ -167,8 +170,9 @@ impl Problem {
         };
         if no_reaction && self.conditions.iter().all(floating) {
             return Err(Error::NotUnique {
-                reason: "the flux is given on the whole boundary and there is no reaction, so u is known up to a constant"
-                    .into(),
+                reason:
+                    "the flux is given on the whole boundary and there is no reaction, so u is known up to a constant"
+                        .into(),
                 hint: "give u on one side (dirichlet), a robin condition, or a reaction".into(),
             });
         }

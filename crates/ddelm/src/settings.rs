@@ -176,6 +176,11 @@ impl Settings {
         }
     }
 
+    /// Whether all subdomains have the same features in reference coordinates. Given ones are in physical coordinates.
+    pub fn shares_features(&self) -> bool {
+        self.sharing == Sharing::Shared && self.weights.is_none()
+    }
+
     /// Half the range of the weights.
     pub fn scale_for(&self, equation: &Equation) -> f64 {
         let c = self.c.unwrap_or(match (self.scaled_rows, equation) {
@@ -200,7 +205,12 @@ impl Settings {
             );
         }
         if self.neurons() == 0 {
-            return bad("discretization.neurons", "0".into(), "a network needs at least one neuron", "points^2 is usual");
+            return bad(
+                "discretization.neurons",
+                "0".into(),
+                "a network needs at least one neuron",
+                "points^2 is usual",
+            );
         }
         for (key, value) in [("network.scale", self.scale), ("network.c", self.c)] {
             if let Some(v) = value.filter(|v| !(v.is_finite() && *v > 0.0)) {
@@ -222,7 +232,12 @@ impl Settings {
             );
         }
         if self.max_iterations == 0 {
-            return bad("interface.max_iterations", "0".into(), "at least one iteration is needed", "100000 is the default");
+            return bad(
+                "interface.max_iterations",
+                "0".into(),
+                "at least one iteration is needed",
+                "100000 is the default",
+            );
         }
         Ok(())
     }

@@ -106,9 +106,8 @@ impl Solution {
 
     /// u at points; NaN outside the domain.
     pub fn values(&self, x: &[f64], y: &[f64]) -> Vec<f64> {
-        let Ok([u]) = self.by_subdomain(x, y, |s, xi| {
-            Ok::<_, Infallible>([self.reference_derivatives(s, xi, &[0]).swap_remove(0)])
-        });
+        let Ok([u]) = self
+            .by_subdomain(x, y, |s, xi| Ok::<_, Infallible>([self.reference_derivatives(s, xi, &[0]).swap_remove(0)]));
         u
     }
 
@@ -173,9 +172,7 @@ impl Solution {
         let active: Vec<usize> =
             (0..crate::symbol::DERIVATIVES).filter(|&a| symbols.iter().any(|symbol| symbol.0[a] != 0.0)).collect();
         let derivatives = self.reference_derivatives(s, xi, &active);
-        (0..xi.len())
-            .map(|i| active.iter().zip(&derivatives).map(|(&a, d)| symbols[i].0[a] * d[i]).sum())
-            .collect()
+        (0..xi.len()).map(|i| active.iter().zip(&derivatives).map(|(&a, d)| symbols[i].0[a] * d[i]).sum()).collect()
     }
 
     /// Sorts points by subdomain, evaluates them there in parallel, and puts the results in the order of the points.
@@ -223,7 +220,12 @@ impl Solution {
             Ok(Gradients { u, ux, uy })
         })?;
         let total = Sums::total(&sums);
-        Ok(Errors { l2: total.l2(), h1: Some(total.h1()).filter(|h| !h.is_nan()), max: total.max, interface_rms: self.interface_rms(exact)? })
+        Ok(Errors {
+            l2: total.l2(),
+            h1: Some(total.h1()).filter(|h| !h.is_nan()),
+            max: total.max,
+            interface_rms: self.interface_rms(exact)?,
+        })
     }
 
     /// The difference to another solution on the same domain, as the error against it, on a grid of
@@ -246,7 +248,11 @@ impl Solution {
         self.compare(resolution, |_, sample| Ok(other.gradients(&sample.x, &sample.y)))
     }
 
-    fn compare(&self, resolution: usize, other: impl Fn(usize, &Sample) -> Result<Gradients> + Sync) -> Result<Vec<Sums>> {
+    fn compare(
+        &self,
+        resolution: usize,
+        other: impl Fn(usize, &Sample) -> Result<Gradients> + Sync,
+    ) -> Result<Vec<Sums>> {
         let centres: Vec<Point> = (0..resolution * resolution)
             .map(|k| [k / resolution, k % resolution].map(|i| (i as f64 + 0.5) / resolution as f64))
             .collect();

@@ -101,7 +101,7 @@ impl<'a> Stages<'a> {
                 rows
             })
             .collect::<Result<_>>()?;
-        let basis = (settings.sharing == Sharing::Shared)
+        let basis = (settings.shares_features())
             .then(|| {
                 let needed = needed_derivatives(&rows);
                 let cut = settings.cut.unwrap_or(BASIS_CUT);
