@@ -1,16 +1,21 @@
 //! A report for people.
 
-use ddelm::report::{Report, Status};
-use ddelm::settings::InterfaceSolver;
+use ddelm::report::{Attempt, Report, Status};
+use ddelm::settings::{InterfaceSolver, Method};
 
 use crate::number::{bytes, error, seconds};
 
-/// The report in a few lines.
-pub fn summary(report: &Report, subdomains: [usize; 2]) -> String {
-    let mut lines = vec![("status", status(report.status).into()), ("sizes", sizes(report, subdomains))];
-    if let Some(interface) = interface(report) {
-        lines.push(("interface", interface));
+/// The report in a few lines; `counts` are the subdomains in x and y, or the cells of finite elements.
+pub fn summary(report: &Report, counts: [usize; 2]) -> String {
+    let mut lines = vec![("status", status(report.status).into())];
+    if report.method == Method::Fem {
+        lines.push(("sizes", format!("{} x {} cells, {} nodes", counts[0], counts[1], report.interface.unknowns)));
+        lines.push(("solver", format!("conjugate gradients, {} iterations", report.interface.iterations)));
+    } else {
+        lines.push(("sizes", sizes(report, counts)));
+        lines.extend(interface(report).map(|text| ("interface", text)));
     }
+    lines.extend(report.attempts.iter().map(|attempt| ("tried", tried(attempt))));
     if let Some(e) = &report.errors {
         let optional =
             |name: &str, value: Option<f64>| value.map_or(String::new(), |v| format!(", {name} {}", error(v)));
@@ -25,6 +30,11 @@ pub fn summary(report: &Report, subdomains: [usize; 2]) -> String {
         lines.push(("memory", format!("{} at most", bytes(memory))));
     }
     lines.iter().map(|(name, text)| format!("{name:<10} {text}\n")).collect()
+}
+
+fn tried(attempt: &Attempt) -> String {
+    let [nx, ny] = attempt.subdomains;
+    format!("{nx} x {ny} subdomains, {} points: estimated L2 {}", attempt.points, error(attempt.estimate))
 }
 
 /// The status in words.
@@ -61,5 +71,13 @@ fn times(report: &Report) -> String {
     let s = &report.seconds;
     let stages = [("assemble", s.assemble), ("factor", s.factor), ("interface", s.interface), ("recover", s.recover)];
     let stages = stages.map(|(name, time)| format!("{name} {time:.3}"));
-    format!("{} ({})", seconds(s.total), stages.join(", "))
+    let estimate = if report.estimate.is_some() && s.estimate > 0.0 {
+        format!(", and {} to estimate the error", seconds(s.estimate))
+    } else {
+        String::new()
+    };
+    match report.method {
+        Method::Fem => seconds(s.total),
+        _ => format!("{} ({}){estimate}", seconds(s.total), stages.join(", ")),
+    }
 }

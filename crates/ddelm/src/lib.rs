@@ -6,6 +6,7 @@ pub mod atomic;
 pub mod basis;
 pub mod chebyshev;
 pub mod collocation;
+pub mod cost;
 pub mod decomposition;
 pub mod error;
 pub mod estimate;
@@ -35,6 +36,7 @@ pub mod solution;
 pub mod solver;
 mod stages;
 pub mod symbol;
+pub mod typeset;
 #[cfg(feature = "vtk")]
 pub mod vtk;
 

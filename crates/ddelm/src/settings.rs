@@ -34,6 +34,9 @@ pub enum Method {
     Elm,
     /// Local networks with continuity rows in one global least-squares problem (LocELM, DPIELM).
     Locelm,
+    /// P1 finite elements, the reference: no networks. Not for [`Solver`](crate::solver::Solver); see
+    /// [`finite_element`](crate::finite_element).
+    Fem,
 }
 
 /// Whether subdomains have the same features.

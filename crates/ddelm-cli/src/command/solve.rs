@@ -1,6 +1,7 @@
 //! `ddelm solve`: solves a problem and reports how well.
 
 use ddelm::report::{Report, Status};
+use ddelm::settings::Method;
 
 use super::Outcome;
 use crate::Common;
@@ -24,18 +25,27 @@ impl Solve {
     /// Carries it out.
     pub fn run(&self, common: &Common, terminal: &Terminal) -> Result<Outcome, Failure> {
         let input = self.problem.read()?;
+        if input.case.settings.method == Method::Fem {
+            let (_, report) = input.case.solve_by_finite_elements().map_err(|error| input.failure(error))?;
+            return Ok(self.print(&report, input.case.cells));
+        }
         let listener = Listener::new(common, terminal);
         let solution = input.case.solve(&listener).map_err(|error| input.failure(error))?;
         listener.finish();
         if !common.quiet {
             warn(&solution.report, terminal);
         }
+        let counts = solution.decomposition.grid().map_or(input.case.subdomains, |(_, _, counts)| counts);
+        Ok(self.print(&solution.report, counts))
+    }
+
+    fn print(&self, report: &Report, counts: [usize; 2]) -> Outcome {
         if self.json {
-            println!("{}", json(&solution.report));
+            println!("{}", json(report));
         } else {
-            print!("{}", summary(&solution.report, input.case.subdomains));
+            print!("{}", summary(report, counts));
         }
-        Ok(outcome(&solution.report))
+        outcome(report)
     }
 }
 

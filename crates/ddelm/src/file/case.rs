@@ -1,14 +1,18 @@
 //! What a problem file asks for, ready to be solved.
 
 use std::sync::Arc;
+use std::time::Instant;
 
+use crate::adaptive::solve_to_tolerance;
 use crate::collocation::Collocation;
 use crate::decomposition::Decomposition;
 use crate::error::Result;
-use crate::exchange::Serial;
+use crate::estimate::estimate;
+use crate::finite_element::{self, FiniteElementSolution};
 use crate::problem::Problem;
-use crate::progress::Progress;
-use crate::settings::Settings;
+use crate::progress::{Progress, Stage};
+use crate::report::{Errors, FeaturesReport, InterfaceReport, Report, Seconds, Span, Status, peak_memory_bytes};
+use crate::settings::{InterfaceSolver, Method, Settings};
 use crate::solution::Solution;
 use crate::solver::Solver;
 use crate::stages::check_sizes;
@@ -22,16 +26,16 @@ pub struct Case {
     pub x: [f64; 2],
     /// The extent in y.
     pub y: [f64; 2],
-    /// Subdomains in x and y; to start with, where there is a tolerance.
+    /// Subdomains in x and y, where there is no tolerance.
     pub subdomains: [usize; 2],
     /// All other choices.
     pub settings: Settings,
-    /// The relative L2 error to reach by raising points and subdomains.
+    /// The relative L2 error to reach. Points, neurons and subdomains are then chosen by the solver.
     pub tolerance: Option<f64>,
     /// Whether to estimate the error.
     pub estimate: bool,
     /// Cells of the grid, where the method is finite elements.
-    pub cells: Option<[usize; 2]>,
+    pub cells: [usize; 2],
 }
 
 impl Case {
@@ -47,21 +51,96 @@ impl Case {
         let counts = if self.subdomains.contains(&0) { self.subdomains } else { [1, 1] };
         Decomposition::rectangle(self.x, self.y, counts)?;
         self.problem.validate(4)?;
-        if self.cells.is_some() {
+        if self.settings.method == Method::Fem {
             return Ok(());
         }
         let collocation = Collocation::new(self.settings.nodes, self.settings.points);
         check_sizes(&self.settings, &collocation, self.problem.equation.pairs(), self.subdomains.iter().product())
     }
 
-    /// Solves, and measures the errors where the exact solution is known.
+    /// Solves by networks. Measures the errors where the exact solution is known, and estimates them where asked.
     pub fn solve(&self, progress: &dyn Progress) -> Result<Solution> {
-        let solver = Solver::on(Arc::new(Serial), &self.problem, self.decomposition()?, &self.settings, progress)?;
-        let mut solution = solver.solve_many(&[self.problem.data()], progress)?.swap_remove(0);
+        let mut solution = match self.tolerance {
+            Some(tolerance) => solve_to_tolerance(&self.problem, self.x, self.y, &self.settings, tolerance, progress)?,
+            None => self.solve_as_given(progress)?,
+        };
         if let Some(exact) = &self.problem.exact {
             // A finer grid than the nodes, as in the paper.
-            solution.report.errors = Some(solution.errors(exact.as_ref(), 2 * self.settings.points)?);
+            let resolution = 2 * solution.report.points;
+            solution.report.errors = Some(solution.errors(exact.as_ref(), resolution)?);
+        }
+        solution.report.peak_memory_bytes = peak_memory_bytes();
+        Ok(solution)
+    }
+
+    fn solve_as_given(&self, progress: &dyn Progress) -> Result<Solution> {
+        let decomposition = self.decomposition()?;
+        let solver = Solver::with_progress(&self.problem, decomposition.clone(), &self.settings, progress)?;
+        let mut solution = solver.solve_many(&[self.problem.data()], progress)?.swap_remove(0);
+        // The second solution of the estimate takes its place in memory.
+        drop(solver);
+        if self.estimate {
+            let clock = Instant::now();
+            progress.begin(Stage::Estimate, 1);
+            let found = estimate(&self.problem, &decomposition, &self.settings, &solution, progress)?;
+            solution.report.estimate = Some(found);
+            solution.report.seconds.estimate = clock.elapsed().as_secs_f64();
         }
         Ok(solution)
     }
+
+    /// Solves by finite elements.
+    pub fn solve_by_finite_elements(&self) -> Result<(FiniteElementSolution, Report)> {
+        let settings = finite_element::Settings {
+            tolerance: self.settings.tolerance,
+            ..finite_element::Settings::new(self.cells)
+        };
+        let clock = Instant::now();
+        let solution = finite_element::solve(&self.problem, self.x, self.y, &settings)?;
+        let seconds = clock.elapsed().as_secs_f64();
+        let exact = self.problem.exact.as_ref();
+        let errors = exact.map(|exact| finite_element_errors(&solution, exact.as_ref())).transpose()?;
+        let report = Report {
+            status: if solution.converged { Status::Solved } else { Status::MaxIterations },
+            method: Method::Fem,
+            subdomains: 1,
+            points: self.cells[0].max(self.cells[1]),
+            errors,
+            estimate: None,
+            attempts: Vec::new(),
+            residual: solution.relative_residual,
+            interface: InterfaceReport {
+                unknowns: solution.nodal().len(),
+                solver: InterfaceSolver::Cg,
+                iterations: solution.iterations,
+                refinements: 0,
+                last_correction: None,
+                relative_residual: Some(solution.relative_residual),
+                factor_nonzeros: None,
+            },
+            features: FeaturesReport {
+                neurons: 0,
+                scale: 0.0,
+                rows: 0,
+                rank: Span { min: 0, max: 0 },
+                factorizations: 0,
+            },
+            seconds: Seconds { interface: seconds, total: seconds, ..Seconds::default() },
+            peak_memory_bytes: peak_memory_bytes(),
+            warnings: Vec::new(),
+        };
+        Ok((solution, report))
+    }
+}
+
+/// L2 and H1 norms by quadrature, the maximum over the nodes.
+fn finite_element_errors(solution: &FiniteElementSolution, exact: &dyn crate::field::Field) -> Result<Errors> {
+    let norms = solution.errors(exact)?;
+    let (x, y) = (solution.node_x(), solution.node_y());
+    let mut max = 0.0_f64;
+    for (row, &y) in solution.nodal().chunks(x.len()).zip(&y) {
+        let values = crate::operator::Sample { x: x.clone(), y: vec![y; x.len()] }.values(exact, "exact.u", 0)?;
+        max = row.iter().zip(values).fold(max, |max, (u, v)| max.max((u - v).abs()));
+    }
+    Ok(Errors { l2: norms.l2, h1: norms.h1, max, interface_rms: None })
 }

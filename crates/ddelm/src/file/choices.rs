@@ -23,10 +23,10 @@ pub(super) struct Choices {
     pub subdomains: [usize; 2],
     /// The error to reach.
     pub tolerance: Option<f64>,
-    /// Whether to estimate the error.
-    pub estimate: bool,
-    /// Cells of the finite element grid, if that is the method.
-    pub cells: Option<[usize; 2]>,
+    /// Whether to estimate the error, if the file says.
+    pub estimate: Option<bool>,
+    /// Cells of the finite element grid.
+    pub cells: [usize; 2],
     /// Everything else.
     pub settings: Settings,
 }
@@ -38,19 +38,17 @@ const CELLS: usize = 256;
 pub(super) fn choices(root: &Section, directory: &Path) -> Result<Choices> {
     let preset = root.choice("preset", &[("fast", Preset::Fast), ("paper", Preset::Paper)])?.unwrap_or_default();
     let mut settings = Settings::preset(preset);
-    let methods =
-        [("schur", Some(Method::Schur)), ("elm", Some(Method::Elm)), ("locelm", Some(Method::Locelm)), ("fem", None)];
-    let method = root.choice("method", &methods)?.unwrap_or(Some(settings.method));
-    settings.method = method.unwrap_or(settings.method);
+    let methods = [("schur", Method::Schur), ("elm", Method::Elm), ("locelm", Method::Locelm), ("fem", Method::Fem)];
+    overlay(&mut settings.method, root.choice("method", &methods)?);
     network(&root.section("network", NETWORK)?, directory, &mut settings)?;
     interface(&root.section("interface", INTERFACE)?, &mut settings)?;
     let section = root.section("discretization", DISCRETIZATION)?;
     let tolerance = tolerance(&section)?;
-    let cells = cells(&section, method.is_none())?;
+    let cells = cells(&section, settings.method == Method::Fem)?;
     Ok(Choices {
-        subdomains: sizes(&section, tolerance.is_some() || cells.is_some(), &mut settings)?,
+        subdomains: sizes(&section, tolerance.is_some() || settings.method == Method::Fem, &mut settings)?,
         tolerance,
-        estimate: section.flag("estimate")?.unwrap_or(false),
+        estimate: section.flag("estimate")?,
         cells,
         settings,
     })
@@ -99,18 +97,16 @@ fn tolerance(section: &Section) -> Result<Option<f64>> {
     }
 }
 
-/// The cells of the finite element grid, if that is the method.
-fn cells(section: &Section, finite_elements: bool) -> Result<Option<[usize; 2]>> {
-    let Some(value) = section.get("cells") else {
-        return Ok(finite_elements.then_some([CELLS; 2]));
-    };
+/// The cells of the finite element grid.
+fn cells(section: &Section, finite_elements: bool) -> Result<[usize; 2]> {
+    let Some(value) = section.get("cells") else { return Ok([CELLS; 2]) };
     let key = section.key("cells");
     if !finite_elements {
         return Err(Error::input(key, "...", "only method = \"fem\" has cells", "use subdomains and points"));
     }
     match value.kind {
-        Kind::Integer(_) => Ok(Some([whole(&key, value)?; 2])),
-        _ => Ok(Some(pair(&key, value, "[256, 256]", whole)?)),
+        Kind::Integer(_) => Ok([whole(&key, value)?; 2]),
+        _ => pair(&key, value, "[256, 256]", whole),
     }
 }
 

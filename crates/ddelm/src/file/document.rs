@@ -62,6 +62,23 @@ impl Kind {
     }
 }
 
+impl Value {
+    /// The value without its places.
+    pub fn plain(&self) -> toml::Value {
+        match &self.kind {
+            Kind::String(text) => toml::Value::String(text.clone()),
+            Kind::Integer(v) => toml::Value::Integer(*v),
+            Kind::Float(v) => toml::Value::Float(*v),
+            Kind::Boolean(v) => toml::Value::Boolean(*v),
+            Kind::Date => toml::Value::String("a date".into()),
+            Kind::Array(items) => toml::Value::Array(items.iter().map(Value::plain).collect()),
+            Kind::Table(table) => {
+                toml::Value::Table(table.iter().map(|(name, (_, value))| (name.clone(), value.plain())).collect())
+            }
+        }
+    }
+}
+
 /// Reads a document.
 pub(super) fn parse(text: &str) -> Result<Value> {
     let table = DeTable::parse(text).map_err(|error| Error::Syntax {

@@ -45,6 +45,8 @@ mod document;
 mod equation;
 mod random;
 mod section;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 
@@ -114,6 +116,17 @@ impl ProblemFile {
         }
     }
 
+    /// The file with its overrides, as one text without comments.
+    pub fn resolved(&self) -> Result<String> {
+        if self.overrides.is_empty() {
+            return Ok(self.text.clone());
+        }
+        match self.document()?.plain() {
+            toml::Value::Table(table) => Ok(table.to_string()),
+            other => Ok(other.to_string()),
+        }
+    }
+
     fn document(&self) -> Result<Value> {
         let mut document = document::parse(&self.text)?;
         for (index, text) in self.overrides.iter().enumerate() {
@@ -135,6 +148,7 @@ impl ProblemFile {
         };
         let (x, y) = (side("x")?, side("y")?);
         let choices = choices::choices(&root, &self.directory)?;
+        let has_exact = problem.exact.is_some();
         let case = Case {
             problem,
             x,
@@ -142,7 +156,8 @@ impl ProblemFile {
             subdomains: choices.subdomains,
             settings: choices.settings,
             tolerance: choices.tolerance,
-            estimate: choices.estimate,
+            // Without an exact solution the estimate is all there is to tell whether to trust the result.
+            estimate: choices.estimate.unwrap_or(!has_exact),
             cells: choices.cells,
         };
         case.validate()?;

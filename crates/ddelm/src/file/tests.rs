@@ -1,0 +1,145 @@
+//! Every mistake in a problem file gets a message that names it, at its place.
+
+use super::*;
+use crate::problem::{ConditionKind, Equation};
+use crate::progress::Silent;
+use crate::settings::{InterfaceSolver, Method, Sharing};
+
+const GOOD: &str = r#"
+[domain]
+x = [0.0, 1.0]
+y = [0.0, 2.0]
+[equation]
+source = "(4*pi^2 - 1)*sin(2*pi*x)*exp(y)"
+[boundary]
+dirichlet = "sin(2*pi*x)*exp(y)"
+[exact]
+u = "sin(2*pi*x)*exp(y)"
+[discretization]
+subdomains = [2, 3]
+points = 9
+"#;
+
+/// The message of a file and the text that it points at.
+fn mistake(file: &ProblemFile) -> (String, String) {
+    let error = file.case().err().expect("the file was accepted");
+    let place = file.place(&error).map_or(String::new(), |place| file.text(place.origin)[place.span].to_string());
+    (error.to_string(), place)
+}
+
+#[test]
+fn a_file_means_what_it_says() {
+    let case = ProblemFile::new(GOOD).case().unwrap();
+    assert_eq!((case.x, case.y, case.subdomains), ([0.0, 1.0], [0.0, 2.0], [2, 3]));
+    assert_eq!((case.settings.points, case.settings.neurons()), (9, 81));
+    assert!(!case.estimate && case.tolerance.is_none());
+    assert!(case.solve(&Silent).unwrap().report.errors.unwrap().l2 < 1e-5);
+}
+
+#[test]
+fn choices_lie_over_the_preset() {
+    let file = ProblemFile::new(GOOD).set("preset=paper").set("interface.solver=direct").set("network.seed=7");
+    let settings = file.case().unwrap().settings;
+    assert_eq!(settings.sharing, Sharing::Independent);
+    assert_eq!((settings.interface, settings.seed), (InterfaceSolver::Direct, 7));
+    assert_eq!(ProblemFile::new(GOOD).set("method=fem").case().unwrap().settings.method, Method::Fem);
+}
+
+#[test]
+fn a_side_overrides_the_whole_boundary() {
+    let file = ProblemFile::new(GOOD)
+        .set("boundary.left.neumann=0")
+        .set("boundary.top={ robin = { coefficient = 2, value = 'x' } }");
+    let conditions = file.case().unwrap().problem.conditions;
+    assert!(matches!(conditions[0].kind, ConditionKind::Neumann));
+    assert!(matches!(conditions[1].kind, ConditionKind::Dirichlet));
+    assert!(matches!(conditions[3].kind, ConditionKind::Robin { .. }));
+}
+
+#[test]
+fn plates_and_tensors_are_read() {
+    let text = GOOD
+        .replace("source = \"(4*pi^2 - 1)*sin(2*pi*x)*exp(y)\"", "plate = { load = \"x\", rigidity = 2 }")
+        .replace("[exact]", "normal = 0\n[exact]");
+    let problem = ProblemFile::new(text).case().unwrap().problem;
+    assert!(matches!(problem.equation, Equation::Plate { .. }));
+    assert!(matches!(problem.conditions[0].kind, ConditionKind::Clamped));
+    let tensor = ProblemFile::new(GOOD).set("equation.diffusion=[['2', '0'], [0, '1 + x^2']]");
+    assert!(tensor.case().is_ok());
+}
+
+#[test]
+fn random_fields_can_be_called() {
+    let file = ProblemFile::new(GOOD)
+        .set("fields.grf={ alpha = 4.0, modes = 8, seed = 3 }")
+        .set("equation.diffusion=1.1 + tanh(grf(x, y))");
+    assert!(file.case().is_ok());
+    assert_eq!(mistake(&ProblemFile::new(GOOD).set("fields.sin={ alpha = 4.0 }")).1, "{ alpha = 4.0 }");
+    assert_eq!(mistake(&ProblemFile::new(GOOD).set("fields.g={ alpha = -4.0 }")).1, "-4.0");
+}
+
+#[test]
+fn overrides_give_one_text_that_means_the_same() {
+    let file = ProblemFile::new(GOOD).set("discretization.points=11").set("boundary.left.neumann=x*y");
+    let again = ProblemFile::new(file.resolved().unwrap()).case().unwrap();
+    assert_eq!(again.settings.points, 11);
+    assert_eq!(again.problem.conditions[0].values[0].describe(), "x*y");
+    assert_eq!(ProblemFile::new(GOOD).resolved().unwrap(), GOOD);
+}
+
+#[test]
+fn mistakes_are_named_at_their_place() {
+    // What to replace in the good file, by what; a part of the message; the text that it points at.
+    let cases = [
+        ("points = 9", "points = \"9\"", "expected a whole number, found a string", "\"9\""),
+        ("points = 9", "points = 9.5", "expected a whole number, found a number", "9.5"),
+        ("points = 9", "points = -9", "must not be negative", "-9"),
+        ("points = 9", "points = 1", "at least two intervals", "1"),
+        ("points = 9", "poins = 9", "unknown key discretization.poins", "poins"),
+        ("points = 9", "", "discretization.points is missing", "[discretization]"),
+        ("points = 9", "points = 9\nneurons = 200", "fewer than the neurons", "200"),
+        ("points = 9", "points = 9\nneurons = 0", "at least one neuron", "0"),
+        ("points = 9", "points = 9\ntolerance = 2", "between 0 and 1", "2"),
+        ("points = 9", "points = 9\ncells = 8", "only method = \"fem\" has cells", "8"),
+        ("[2, 3]", "[2, 0]", "at least one subdomain", "[2, 0]"),
+        ("[2, 3]", "[2]", "expected an array of two", "[2]"),
+        ("[2, 3]", "4", "expected an array of two, found a whole number", "4"),
+        ("[2, 3]", "[2, 'x']", "expected a whole number, found a string", "'x'"),
+        ("x = [0.0, 1.0]", "x = [1.0, 0.0]", "two finite ends, the smaller one first", "[1.0, 0.0]"),
+        ("x = [0.0, 1.0]", "", "domain.x is missing", "[domain]"),
+        ("[domain]", "[domian]", "unknown key domian", "domian"),
+        ("source = ", "sorce = ", "unknown key equation.sorce", "sorce"),
+        ("*exp(y)\"\n[b", "*expp(y)\"\n[b", "unknown name `expp`", "expp"),
+        ("[boundary]", "", "unknown key equation.dirichlet", "dirichlet"),
+        ("dirichlet = ", "dirichlet = 1\nneumann = ", "needs one condition", "\"sin(2*pi*x)*exp(y)\""),
+        ("dirichlet = ", "neumann = ", "no unique solution", "\"sin(2*pi*x)*exp(y)\""),
+        ("[exact]", "[boundary.lft]\nneumann = 0\n[exact]", "unknown key boundary.lft", "lft"),
+        ("[exact]", "[boundary.left]\nrobin = { value = 0 }\n[exact]", "coefficient is missing", "{ value = 0 }"),
+        ("[exact]", "[network]\nactivation = \"relu\"\n[exact]", "there is no such choice", "\"relu\""),
+        ("[exact]", "[network]\nscale = -1.0\n[exact]", "must be a positive number", "-1.0"),
+        ("[exact]", "[interface]\ntolerance = 0\n[exact]", "between 0 and 1", "0"),
+    ];
+    for (good, bad, message, place) in cases {
+        assert!(GOOD.contains(good), "{good}");
+        let (found, at) = mistake(&ProblemFile::new(GOOD.replacen(good, bad, 1)));
+        assert!(found.contains(message), "{bad}: {found}");
+        assert_eq!(at, place, "{bad}: {found}");
+    }
+}
+
+#[test]
+fn a_value_that_is_not_finite_is_found_where_it_comes_from() {
+    let cases = [
+        ("equation.source=1/(x - x)", "1/(x - x)"),
+        ("equation.diffusion=[[1, 0], [0, 'log(-x - 1)']]", "[[1, 0], [0, 'log(-x - 1)']]"),
+        ("boundary.left.dirichlet=sqrt(-1 - y)", "sqrt(-1 - y)"),
+        ("boundary.dirichlet=0/(y - y)", "0/(y - y)"),
+    ];
+    for (text, place) in cases {
+        let file = ProblemFile::new(GOOD).set(text);
+        let error = file.case().unwrap().solve(&Silent).err().expect("the values were accepted");
+        assert!(matches!(error, Error::NotFinite { .. }), "{error}");
+        let found = file.place(&error).unwrap();
+        assert_eq!(&file.text(found.origin)[found.span], place);
+    }
+}
