@@ -9,6 +9,8 @@
 //! that can fail on one rank ends with [`agree`](Exchange::agree) before the next collective call.
 
 #[cfg(feature = "mpi")]
+mod distributed;
+#[cfg(feature = "mpi")]
 mod mpi;
 #[cfg(feature = "mpi")]
 mod mumps;
@@ -54,6 +56,10 @@ pub trait Exchange: Send + Sync {
     /// Factors the interface system.
     fn factor(&self, system: &System<'_>) -> Result<Box<dyn DirectFactor>>;
 
+    /// Leaves the machine with an exit code. After an error that the others have not agreed on, it ends them as well;
+    /// otherwise it does nothing.
+    fn end(&self, _code: u8) {}
+
     /// Whether a condition holds on some rank.
     fn any(&self, condition: bool) -> bool {
         let mut flag = [f64::from(u8::from(condition))];
@@ -71,6 +77,12 @@ pub struct Message {
     pub values: Vec<f64>,
     /// How many come back.
     pub answer: usize,
+}
+
+/// The number of ranks, if `mpirun` or a batch system started this process as one of them.
+pub fn started_ranks() -> Option<usize> {
+    let names = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
+    names.iter().filter_map(|name| std::env::var(name).ok()).find_map(|value| value.parse().ok())
 }
 
 /// Shares the outcome of a stage that had something to return: see [`Exchange::agree`].

@@ -1,0 +1,185 @@
+//! The direct interface solve on several ranks.
+//!
+//! Every rank gives MUMPS the entries of its own elements, so that no rank ever has the whole matrix. The order of
+//! elimination is the nested dissection of the embedded Cholesky, found on rank 0. Right-hand sides go to rank 0, and
+//! each rank gets back the values of its own portion.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Mutex;
+
+use faer::{Mat, MatMut};
+
+use super::mpi::Mpi;
+use super::mumps::{Entries, Mumps};
+use super::{Exchange, Message};
+use crate::error::{Error, Result};
+use crate::interface::{DirectFactor, System, nested_dissection};
+
+/// Relative shifts of the diagonal, tried in order: rounding can make S singular; refinement undoes the shift.
+const SHIFTS: [f64; 3] = [0.0, 1e-14, 1e-12];
+
+/// A factored interface system, spread over the ranks.
+pub struct DistributedFactor {
+    exchange: Mpi,
+    mumps: Mutex<Mumps>,
+    nonzeros: usize,
+    unknowns: usize,
+    /// The unknowns that this rank sends, as ranges of its portion.
+    owned: Vec<Range<usize>>,
+    /// On rank 0: the unknowns that each rank sends,
+    owned_by: Vec<Vec<usize>>,
+    /// ... and those it needs.
+    needed_by: Vec<Vec<usize>>,
+}
+
+impl DistributedFactor {
+    /// Factors a system. All ranks find the same outcome.
+    pub fn new(exchange: Mpi, system: &System<'_>) -> Result<Self> {
+        let portion = system.portion;
+        let unknowns = portion.whole.unknowns();
+        let order = elimination_order(&exchange, system);
+        let mut entries = entries(system);
+        let mut factor = Ok(None);
+        for (k, shift) in SHIFTS.iter().enumerate() {
+            let before = if k == 0 { 0.0 } else { SHIFTS[k - 1] };
+            entries.scale_diagonal((1.0 + shift) / (1.0 + before));
+            factor = Mumps::factor(unknowns, &mut entries, &order);
+            if !matches!(factor, Ok(None)) {
+                break;
+            }
+        }
+        drop(entries);
+        let mumps = super::agreed(&exchange, factor.and_then(|f| f.ok_or_else(singular)))?;
+        Ok(DistributedFactor {
+            nonzeros: mumps.nonzeros(),
+            mumps: Mutex::new(mumps),
+            unknowns,
+            owned: portion.owned().to_vec(),
+            owned_by: gather_numbers(&exchange, portion.owned_in_whole()),
+            needed_by: gather_numbers(&exchange, portion.unknowns_in_whole()),
+            exchange,
+        })
+    }
+
+    /// The right-hand sides of the whole interface on rank 0; nothing elsewhere.
+    fn collect(&self, rhs: &MatMut<'_, f64>) -> Vec<f64> {
+        let columns = rhs.ncols();
+        let mine: Vec<f64> =
+            (0..columns).flat_map(|k| self.owned.iter().cloned().flatten().map(move |i| rhs[(i, k)])).collect();
+        let parts = self.exchange.gather(&mine);
+        let mut whole = vec![0.0; if parts.is_empty() { 0 } else { self.unknowns * columns }];
+        for (numbers, part) in self.owned_by.iter().zip(&parts).filter(|(numbers, _)| !numbers.is_empty()) {
+            for (k, values) in part.chunks(numbers.len()).enumerate() {
+                numbers.iter().zip(values).for_each(|(&i, &value)| whole[k * self.unknowns + i] = value);
+            }
+        }
+        whole
+    }
+
+    /// Hands every rank the values it needs.
+    fn distribute(&self, whole: &[f64], mut out: MatMut<'_, f64>) {
+        let columns = out.ncols();
+        let needed = |rank: usize| -> Vec<f64> {
+            let numbers = &self.needed_by[rank];
+            (0..columns).flat_map(|k| numbers.iter().map(move |&i| whole[k * self.unknowns + i])).collect()
+        };
+        let messages: Vec<Message> = match self.exchange.rank() {
+            0 => (1..self.exchange.size()).map(|rank| Message { rank, values: needed(rank), answer: 0 }).collect(),
+            _ => vec![Message { rank: 0, values: Vec::new(), answer: out.nrows() * columns }],
+        };
+        let mut answers = self.exchange.swap(&messages, &mut || ());
+        let mine = if self.exchange.rank() == 0 { needed(0) } else { answers.swap_remove(0) };
+        for (k, values) in mine.chunks(out.nrows().max(1)).enumerate() {
+            out.as_mut().col_mut(k).iter_mut().zip(values).for_each(|(o, v)| *o = *v);
+        }
+    }
+}
+
+impl DirectFactor for DistributedFactor {
+    fn solve(&self, rhs: MatMut<'_, f64>) -> Result<()> {
+        let mut whole = self.collect(&rhs);
+        let solved = match self.mumps.lock() {
+            Ok(mut mumps) => mumps.solve(&mut whole, rhs.ncols()),
+            Err(_) => Err(singular()),
+        };
+        self.exchange.agree(solved)?;
+        self.distribute(&whole, rhs);
+        Ok(())
+    }
+
+    fn nonzeros(&self) -> usize {
+        self.nonzeros
+    }
+}
+
+fn singular() -> Error {
+    Error::Compute {
+        stage: "interface",
+        problem: "the interface system is numerically singular".into(),
+        hint: "check that the problem has a unique solution, or try another seed".into(),
+    }
+}
+
+/// Whole numbers of every rank on rank 0. Doubles hold them exactly.
+fn gather_numbers(exchange: &Mpi, numbers: impl Iterator<Item = usize>) -> Vec<Vec<usize>> {
+    let parts = exchange.gather(&numbers.map(|n| n as f64).collect::<Vec<f64>>());
+    parts.iter().map(|part| part.iter().map(|&n| n as usize).collect()).collect()
+}
+
+/// The position of every unknown in the order of elimination, on rank 0; nothing elsewhere.
+fn elimination_order(exchange: &Mpi, system: &System<'_>) -> Vec<usize> {
+    let lists = system.elements();
+    let flat = lists.iter().flat_map(|blocks| std::iter::once(blocks.len()).chain(blocks.iter().copied()));
+    let parts = gather_numbers(exchange, flat);
+    if parts.is_empty() {
+        return Vec::new();
+    }
+    let mut elements: Vec<Vec<usize>> = Vec::new();
+    for part in &parts {
+        let mut rest = &part[..];
+        while let [count, after @ ..] = rest {
+            let (blocks, next) = after.split_at(*count);
+            elements.push(blocks.to_vec());
+            rest = next;
+        }
+    }
+    let numbering = &system.portion.whole;
+    let sizes: Vec<usize> = (0..numbering.block_points.len()).map(|b| numbering.block_size(b)).collect();
+    let blocks = nested_dissection(&numbering.block_points, &sizes, &elements);
+    let mut position = vec![0; numbering.unknowns()];
+    let eliminated = blocks.into_iter().flat_map(|b| numbering.blocks[b]..numbering.blocks[b + 1]);
+    eliminated.enumerate().for_each(|(k, unknown)| position[unknown] = k);
+    position
+}
+
+/// The entries of the elements of this rank. Those of overlapping elements are added up first, for MUMPS takes 16
+/// bytes for each.
+fn entries(system: &System<'_>) -> Entries {
+    let numbering = &system.portion.whole;
+    let mut sums: BTreeMap<(usize, usize), Mat<f64>> = BTreeMap::new();
+    for (k, blocks) in system.elements().iter().enumerate() {
+        let starts: Vec<usize> =
+            blocks.iter().scan(0, |at, &b| Some(std::mem::replace(at, *at + numbering.block_size(b)))).collect();
+        let dimension = blocks.iter().map(|&b| numbering.block_size(b)).sum();
+        let mut element = Mat::zeros(dimension, dimension);
+        system.element(k, element.as_mut());
+        for (j, &b) in blocks.iter().enumerate() {
+            for (i, &a) in blocks.iter().enumerate().skip(j) {
+                let part = element.as_ref().submatrix(starts[i], starts[j], numbering.block_size(a), numbering.block_size(b));
+                let (row, column, part) = if a >= b { (a, b, part) } else { (b, a, part.transpose()) };
+                let sum = sums.entry((row, column)).or_insert_with(|| Mat::zeros(part.nrows(), part.ncols()));
+                *sum += part;
+            }
+        }
+    }
+    let mut entries = Entries::default();
+    while let Some(((row, column), sum)) = sums.pop_first() {
+        for j in 0..sum.ncols() {
+            for i in if row == column { j } else { 0 }..sum.nrows() {
+                entries.push(numbering.blocks[row] + i, numbering.blocks[column] + j, sum[(i, j)]);
+            }
+        }
+    }
+    entries
+}

@@ -1,0 +1,197 @@
+//! What must hold on every machine. The same functions run on `Serial` and, under `mpirun`, on `Mpi`.
+
+use std::f64::consts::PI;
+use std::sync::Arc;
+
+use ddelm::collocation::{Collocation, Nodes, Numbering};
+use ddelm::decomposition::Decomposition;
+use ddelm::exchange::{Exchange, Message, Partition};
+use ddelm::field::{FieldRef, constant, function, function_with_gradient};
+use ddelm::interface::Portion;
+use ddelm::problem::{Condition, Equation, Problem};
+use ddelm::progress::Silent;
+use ddelm::settings::{InterfaceSolver, Settings, Sharing};
+use ddelm::solution::Solution;
+use ddelm::solver::Solver;
+use ddelm::{Error, Result};
+
+/// A machine.
+pub type Machine = Arc<dyn Exchange>;
+
+/// All checks, by name. They are collective: every rank runs all of them, in this order.
+pub const CHECKS: [(&str, fn(&Machine)); 10] = [
+    ("sums and maxima are over all ranks", sums_and_maxima),
+    ("messages come back from the same rank", messages_come_back),
+    ("parts are gathered in the order of the ranks", gathering),
+    ("every unknown is counted once", every_unknown_is_counted_once),
+    ("the direct solution does not depend on the ranks", direct_solution),
+    ("the plate does not depend on the ranks", plate),
+    ("conjugate gradients do not depend on the ranks", conjugate_gradients),
+    ("several right-hand sides are solved at once", several_right_hand_sides),
+    ("an error on one rank is an error on all", error_on_one_rank),
+    ("more ranks than subdomains are refused", too_many_ranks),
+];
+
+fn rectangle(counts: [usize; 2]) -> Arc<Decomposition> {
+    Arc::new(Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], counts).unwrap())
+}
+
+/// `-div(rho grad u) = f` with `u = g` on the boundary.
+fn diffusion(rho: FieldRef, source: FieldRef, value: FieldRef) -> Problem {
+    let conditions = (0..4).map(|_| Condition::dirichlet(value.clone())).collect();
+    Problem { equation: Equation::diffusion(rho), source, conditions, exact: None }
+}
+
+fn rho() -> FieldRef {
+    function_with_gradient(
+        |x, y| 2.0 + (3.0 * x + y).sin(),
+        |x, y| [3.0 * (3.0 * x + y).cos(), (3.0 * x + y).cos()],
+    )
+}
+
+fn solve_on(machine: &Machine, problem: &Problem, counts: [usize; 2], settings: &Settings) -> Result<Solution> {
+    Solver::on(machine.clone(), problem, rectangle(counts), settings, &Silent)?.solve()
+}
+
+/// Largest difference on a grid, relative to the largest value.
+fn difference(a: &Solution, b: &Solution) -> f64 {
+    let (x, y): (Vec<f64>, Vec<f64>) =
+        (0..900).map(|k| ((k / 30) as f64 / 30.0 + 0.013, (k % 30) as f64 / 30.0 + 0.017)).unzip();
+    let (a, b) = (a.values(&x, &y), b.values(&x, &y));
+    let largest = |v: &mut dyn Iterator<Item = f64>| v.fold(0.0, |m: f64, x| if x.is_nan() { x } else { m.max(x.abs()) });
+    largest(&mut a.iter().zip(&b).map(|(a, b)| a - b)) / largest(&mut b.iter().copied())
+}
+
+/// The solution on one process, which every rank computes for itself.
+fn check_against_one_process(machine: &Machine, problem: &Problem, counts: [usize; 2], settings: &Settings, bound: f64) {
+    let here = solve_on(machine, problem, counts, settings).unwrap();
+    if machine.rank() > 0 {
+        assert!(machine.size() == 1 || here.coefficients.iter().any(Vec::is_empty));
+        return;
+    }
+    let alone = Solver::new(problem, rectangle(counts), settings).unwrap().solve().unwrap();
+    let error = difference(&here, &alone);
+    assert!(error <= bound, "{error:e}");
+    assert_eq!(here.interface.len(), alone.interface.len());
+    for ((p, u), (q, v)) in here.interface.iter().zip(&alone.interface) {
+        assert_eq!(p, q);
+        assert!((u - v).abs() <= 100.0 * bound, "{u} {v}");
+    }
+    assert_eq!(here.report.interface.unknowns, alone.report.interface.unknowns);
+    assert_eq!(here.report.features.rank, alone.report.features.rank);
+    assert!(here.report.interface.iterations.abs_diff(alone.report.interface.iterations) <= alone.report.interface.iterations / 20);
+}
+
+fn sums_and_maxima(machine: &Machine) {
+    let (rank, size) = (machine.rank() as f64, machine.size() as f64);
+    let mut values = [1.0, rank, -rank];
+    machine.sum(&mut values);
+    assert_eq!(values, [size, size * (size - 1.0) / 2.0, -size * (size - 1.0) / 2.0]);
+    let mut values = [rank, -rank];
+    machine.max(&mut values);
+    assert_eq!(values, [size - 1.0, 0.0]);
+    assert!(machine.any(rank == size - 1.0));
+    assert!(!machine.any(false));
+    assert!(machine.threads() >= 1);
+}
+
+fn messages_come_back(machine: &Machine) {
+    let (rank, size) = (machine.rank(), machine.size());
+    // To every other rank as many numbers as its number says, and one.
+    let message = |other: usize| Message { rank: other, values: vec![rank as f64; other + 1], answer: rank + 1 };
+    let messages: Vec<Message> = (0..size).filter(|&other| other != rank).map(message).collect();
+    let mut worked = 0;
+    let answers = machine.swap(&messages, &mut || worked += 1);
+    assert_eq!(worked, 1);
+    for (message, answer) in messages.iter().zip(&answers) {
+        assert_eq!(*answer, vec![message.rank as f64; rank + 1]);
+    }
+    assert_eq!(answers.len(), size - 1);
+}
+
+fn gathering(machine: &Machine) {
+    let rank = machine.rank();
+    let parts = machine.gather(&vec![rank as f64; 2 * rank]);
+    let expected: Vec<Vec<f64>> = (0..machine.size()).map(|r| vec![r as f64; 2 * r]).collect();
+    assert_eq!(parts, if rank == 0 { expected } else { Vec::new() });
+}
+
+fn every_unknown_is_counted_once(machine: &Machine) {
+    for nodes in [Nodes::Chebyshev, Nodes::Uniform] {
+        let d = rectangle([5, 4]);
+        let partition = Partition::new(&d, machine.size()).unwrap();
+        let whole = Numbering::new(&d, &Collocation::new(nodes, 6), 2);
+        let portion = Portion::new(&d, &partition, machine.rank(), whole);
+        let mut counts = vec![0.0; portion.whole.unknowns()];
+        portion.owned_in_whole().for_each(|unknown| counts[unknown] += 1.0);
+        machine.sum(&mut counts);
+        assert!(counts.iter().all(|&count| count == 1.0));
+        assert_eq!(portion.owned().iter().map(|r| r.len()).sum::<usize>(), portion.owned_in_whole().count());
+    }
+}
+
+fn direct_solution(machine: &Machine) {
+    let problem = diffusion(rho(), function(|x, y| (5.0 * x * y).exp()), function(|x, y| x - y * y));
+    let settings = Settings { points: 10, ..Settings::fast() };
+    check_against_one_process(machine, &problem, [5, 4], &settings, 1e-12);
+    let independent = Settings { sharing: Sharing::Independent, ..settings.clone() };
+    check_against_one_process(machine, &problem, [2, 3], &independent, 1e-12);
+    let corners = Settings { nodes: Nodes::Uniform, ..settings };
+    check_against_one_process(machine, &problem, [4, 4], &corners, 1e-11);
+}
+
+fn plate(machine: &Machine) {
+    let load = function(|x, y| 4.0 * PI.powi(4) * (PI * x).sin() * (PI * y).sin());
+    let zero = constant(0.0);
+    let conditions = (0..4).map(|_| Condition::simply_supported(zero.clone(), zero.clone())).collect();
+    let problem = Problem { equation: Equation::Plate { rigidity: constant(1.0) }, source: load, conditions, exact: None };
+    check_against_one_process(machine, &problem, [3, 3], &Settings { points: 10, ..Settings::fast() }, 1e-10);
+}
+
+fn conjugate_gradients(machine: &Machine) {
+    let problem = diffusion(rho(), constant(1.0), function(|x, y| x * y));
+    // The paper's nodes, with cross points that up to four ranks share.
+    let paper = Settings { points: 6, tolerance: 1e-12, ..Settings::paper() };
+    check_against_one_process(machine, &problem, [4, 3], &paper, 1e-7);
+    let fast = Settings { interface: InterfaceSolver::Cg, points: 8, tolerance: 1e-13, ..Settings::fast() };
+    check_against_one_process(machine, &problem, [3, 4], &fast, 1e-9);
+}
+
+fn several_right_hand_sides(machine: &Machine) {
+    let problem = |f: f64| diffusion(rho(), constant(f), function(move |x, _| f * x));
+    let data = [problem(1.0).data(), problem(-3.0).data()];
+    let settings = Settings { points: 12, ..Settings::fast() };
+    let solver = Solver::on(machine.clone(), &problem(1.0), rectangle([3, 2]), &settings, &Silent).unwrap();
+    let both = solver.solve_many(&data, &Silent).unwrap();
+    if machine.rank() == 0 {
+        let u = both.iter().map(|s| s.values(&[0.3], &[0.7])[0]).collect::<Vec<f64>>();
+        assert!((u[1] + 3.0 * u[0]).abs() < 1e-9 * u[0].abs(), "{u:?}");
+    }
+}
+
+/// The coefficient is not a number in the last subdomain alone: only its rank can know.
+fn error_on_one_rank(machine: &Machine) {
+    let bad = function_with_gradient(
+        |x: f64, y: f64| if x > 0.9 && y > 0.9 { f64::NAN } else { 1.0 },
+        |_, _| [0.0, 0.0],
+    );
+    let settings = Settings { points: 8, ..Settings::fast() };
+    for (rho, source) in [(bad.clone(), constant(1.0)), (constant(1.0), bad)] {
+        let problem = diffusion(rho, source, constant(0.0));
+        let error = solve_on(machine, &problem, [4, 4], &settings).err().unwrap();
+        assert!(error.is_input());
+        let told = matches!(error, Error::NotFinite { subdomain: Some(15), .. });
+        let mut messages = [f64::from(u8::from(told))];
+        machine.sum(&mut messages);
+        assert_eq!(messages, [1.0], "one rank has the error, and the others know: {error}");
+        assert!(told || matches!(error, Error::Elsewhere { rank, .. } if rank != machine.rank()));
+    }
+    // The machine is as good as before.
+    direct_solution(machine);
+}
+
+fn too_many_ranks(machine: &Machine) {
+    let problem = diffusion(constant(1.0), constant(1.0), constant(0.0));
+    let outcome = solve_on(machine, &problem, [1, 1], &Settings { points: 8, ..Settings::fast() });
+    assert_eq!(outcome.is_err(), machine.size() > 1);
+}

@@ -1,0 +1,16 @@
+//! The checks of the exchange on one process.
+#![allow(missing_docs)]
+
+#[path = "exchange/body.rs"]
+mod body;
+
+use std::sync::Arc;
+
+#[test]
+fn one_process() {
+    let machine: body::Machine = Arc::new(ddelm::exchange::Serial);
+    for (name, check) in body::CHECKS {
+        println!("{name}");
+        check(&machine);
+    }
+}
