@@ -161,6 +161,9 @@ impl Solver {
     /// Solves for several sources and boundary values at once.
     pub fn solve_many(&self, data: &[Data], progress: &dyn Progress) -> Result<Vec<Solution>> {
         let (columns, exchange) = (data.len(), self.exchange.as_ref());
+        if columns == 0 {
+            return Ok(Vec::new());
+        }
         let mut seconds = self.seconds;
         let clock = Instant::now();
         progress.begin(Stage::Interface, 1);

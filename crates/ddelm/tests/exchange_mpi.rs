@@ -8,10 +8,10 @@ mod body;
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
 
-use ddelm::exchange::{Mpi, started_ranks};
+use ddelm::exchange::{Launch, Mpi};
 
 fn main() -> ExitCode {
-    match started_ranks() {
+    match Launch::detect() {
         Some(_) => rank(),
         None => launch(),
     }

@@ -56,10 +56,6 @@ pub trait Exchange: Send + Sync {
     /// Factors the interface system.
     fn factor(&self, system: &System<'_>) -> Result<Box<dyn DirectFactor>>;
 
-    /// Leaves the machine with an exit code. After an error that the others have not agreed on, it ends them as well;
-    /// otherwise it does nothing.
-    fn end(&self, _code: u8) {}
-
     /// Whether a condition holds on some rank.
     fn any(&self, condition: bool) -> bool {
         let mut flag = [f64::from(u8::from(condition))];
@@ -79,10 +75,24 @@ pub struct Message {
     pub answer: usize,
 }
 
-/// The number of ranks, if `mpirun` or a batch system started this process as one of them.
-pub fn started_ranks() -> Option<usize> {
-    let names = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
-    names.iter().filter_map(|name| std::env::var(name).ok()).find_map(|value| value.parse().ok())
+/// The place of this process among those that `mpirun` or a batch system started together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Launch {
+    /// Its rank.
+    pub rank: usize,
+    /// The number of ranks.
+    pub size: usize,
+}
+
+impl Launch {
+    /// What the launcher says, if there is one: Open MPI, or whoever speaks the process management interface.
+    pub fn detect() -> Option<Self> {
+        let number = |name: String| std::env::var(name).ok()?.parse().ok();
+        let launch = |prefix: &str| {
+            Some(Launch { rank: number(format!("{prefix}_RANK"))?, size: number(format!("{prefix}_SIZE"))? })
+        };
+        launch("OMPI_COMM_WORLD").or_else(|| launch("PMI"))
+    }
 }
 
 /// Shares the outcome of a stage that had something to return: see [`Exchange::agree`].

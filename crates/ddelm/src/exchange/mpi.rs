@@ -4,8 +4,8 @@
 //! whoever leads the solve talks to the other ranks.
 //!
 //! # Faults
-//! A rank that dies is noticed by `mpirun`, which ends the others. A rank that fails and lives must say so: either all
-//! ranks [agree](Exchange::agree) on the error, or [`Exchange::end`] ends them all. No rank waits for one that left.
+//! A rank that dies is noticed by `mpirun`, which ends the others. A rank that fails and lives tells the others the next
+//! time they [agree](Exchange::agree). A panic ends them all, for the others may wait anywhere.
 //!
 //! # References
 //! Message Passing Interface Forum, MPI: A Message-Passing Interface Standard, version 3.1: sections 3.7 (nonblocking
@@ -13,7 +13,6 @@
 //! (threads).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
 
 use ::mpi::collective::SystemOperation;
@@ -38,8 +37,6 @@ struct Session {
     rank: usize,
     size: usize,
     threads: usize,
-    /// Whether all ranks know that there was an error.
-    failed: AtomicBool,
     /// Ends MPI when it is dropped.
     _universe: Universe,
 }
@@ -63,7 +60,6 @@ impl Mpi {
             rank: world.rank() as usize,
             size: world.size() as usize,
             threads: threads_beside(neighbours),
-            failed: AtomicBool::new(false),
             _universe: universe,
         })))
     }
@@ -160,7 +156,6 @@ impl Exchange for Mpi {
         if first == i32::MAX {
             return Ok(());
         }
-        self.0.failed.store(true, Ordering::Relaxed);
         let (rank, input) = ((first / 2) as usize, first % 2 == 0);
         Err(outcome.err().filter(|_| rank == self.rank()).unwrap_or(Error::Elsewhere { rank, input }))
     }
@@ -169,12 +164,6 @@ impl Exchange for Mpi {
         match self.size() {
             1 => system.cholesky(),
             _ => Ok(Box::new(DistributedFactor::new(self.clone(), system)?)),
-        }
-    }
-
-    fn end(&self, code: u8) {
-        if code != 0 && !self.0.failed.load(Ordering::Relaxed) {
-            world().abort(code.into());
         }
     }
 }
