@@ -8,6 +8,7 @@ use std::sync::Arc;
 use crate::decomposition::Decomposition;
 use crate::error::Result;
 use crate::estimate::difference;
+use crate::exchange::Exchange;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::report::{Attempt, Status};
@@ -27,6 +28,7 @@ const LARGEST: usize = 500_000;
 /// Raises points and subdomains until the estimated relative L2 error is below the tolerance. If that cannot be reached
 /// the best solution comes back, with a status that says so.
 pub fn solve_to_tolerance(
+    exchange: &Arc<dyn Exchange>,
     problem: &Problem,
     x: [f64; 2],
     y: [f64; 2],
@@ -35,7 +37,7 @@ pub fn solve_to_tolerance(
     progress: &dyn Progress,
 ) -> Result<Solution> {
     let mut attempts: Vec<Attempt> = Vec::new();
-    let mut best: Option<Solution> = None;
+    let mut best: Option<(Solution, f64)> = None;
     let mut counts = first_counts(x, y);
     loop {
         let decomposition = Arc::new(Decomposition::rectangle(x, y, counts)?);
@@ -47,16 +49,18 @@ pub fn solve_to_tolerance(
             }
             let seed = settings.seed.wrapping_add(k as u64);
             let settings = Settings { points, neurons: None, seed, ..settings.clone() };
-            let solver = Solver::with_progress(problem, decomposition.clone(), &settings, progress)?;
+            let solver = Solver::on(exchange.clone(), problem, decomposition.clone(), &settings, progress)?;
             let solution = solver.solve_many(&[problem.data()], progress)?.swap_remove(0);
             if let Some((mut coarser, coarse_points)) = before.take() {
-                let estimate = difference(&coarser, &solution, points)?;
-                let error = estimate.l2;
+                // Rank 0 has the whole solutions; all ranks must decide alike.
+                let estimate = (exchange.rank() == 0).then(|| difference(&coarser, &solution, points)).transpose()?;
+                let mut error = [estimate.as_ref().map_or(0.0, |e| e.l2)];
+                exchange.max(&mut error);
+                let [error] = error;
                 attempts.push(Attempt { subdomains: counts, points: coarse_points, estimate: error });
-                coarser.report.estimate = Some(estimate);
-                let improved = best.as_ref().is_none_or(|b| error < estimated(b));
-                if improved {
-                    best = Some(coarser);
+                coarser.report.estimate = estimate;
+                if best.as_ref().is_none_or(|b| error < b.1) {
+                    best = Some((coarser, error));
                 }
                 if error <= tolerance || error > last / WORTHWHILE {
                     break;
@@ -65,15 +69,15 @@ pub fn solve_to_tolerance(
             }
             before = Some((solution, points));
         }
-        let reached = best.as_ref().is_some_and(|b| estimated(b) <= tolerance);
+        let reached = best.as_ref().is_some_and(|b| b.1 <= tolerance);
         let next = counts.map(|c| 2 * c);
         let too_large = next[0] * next[1] * POINTS[1] * POINTS[1] > LARGEST;
         // The errors of two decompositions in a row that do not differ are at the level of rounding.
         let stuck = attempts.len() > 2 && stagnated(&attempts, counts);
         if reached || too_large || stuck {
             let mut solution = match best {
-                Some(best) => best,
-                None => Solver::with_progress(problem, decomposition, settings, progress)?.solve()?,
+                Some((best, _)) => best,
+                None => Solver::on(exchange.clone(), problem, decomposition, settings, progress)?.solve()?,
             };
             solution.report.attempts = attempts;
             if !reached {
@@ -90,10 +94,6 @@ fn first_counts(x: [f64; 2], y: [f64; 2]) -> [usize; 2] {
     let ratio = (x[1] - x[0]) / (y[1] - y[0]);
     let along = |r: f64| ((2.0 * r).round() as usize).clamp(2, 32);
     if ratio >= 1.0 { [along(ratio), 2] } else { [2, along(1.0 / ratio)] }
-}
-
-fn estimated(solution: &Solution) -> f64 {
-    solution.report.estimate.as_ref().map_or(f64::INFINITY, |e| e.l2)
 }
 
 /// Whether the best error on the last decomposition is no better than on the one before it, although both are small.

@@ -4,10 +4,13 @@
 //! point, one unknown with one flux row per edge it lies on (paper, Remark 3.1). *Chebyshev*: Chebyshev-Lobatto points
 //! `t_k = (1 - cos(pi k / n)) / 2` without their ends, so that no corner is a node and edges need no special rows.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::decomposition::{Decomposition, SIDE_CORNERS, Side, Subdomain};
 use crate::map::{Point, side_point};
+use crate::operator::EdgeScale;
 
 /// Where the nodes lie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -256,6 +259,26 @@ impl Numbering {
             }
         }
         gather
+    }
+
+    /// The unit of a jump.
+    pub fn flux_unit(&self, scales: &[EdgeScale], jump: usize) -> f64 {
+        let edge = self.jumps.partition_point(|&start| start <= jump) - 1;
+        let per_pair = (self.jumps[edge + 1] - self.jumps[edge]) / self.pairs;
+        scales[edge].flux[(jump - self.jumps[edge]) / per_pair]
+    }
+
+    /// The unknowns that are values of u, in order, and where they are.
+    pub fn nodes(&self, decomposition: &Decomposition, collocation: &Collocation) -> Vec<(usize, Point)> {
+        let per = collocation.perimeter.len();
+        let mut nodes: BTreeMap<usize, Point> = BTreeMap::new();
+        for (s, subdomain) in decomposition.subdomains.iter().enumerate() {
+            let gather = self.gather(decomposition, collocation, s);
+            for (row, unknown) in gather.unknowns.into_iter().filter(|(row, _)| *row < per) {
+                nodes.entry(unknown).or_insert_with(|| subdomain.map.point(collocation.perimeter[row].xi));
+            }
+        }
+        nodes.into_iter().collect()
     }
 
     /// Row of A (over all four sides) of flux `pair` at local flux node `k` of a side, see

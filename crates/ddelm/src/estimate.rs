@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use crate::decomposition::Decomposition;
 use crate::error::Result;
+use crate::exchange::Exchange;
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::report::Estimate;
@@ -39,18 +39,19 @@ pub fn second_settings(settings: &Settings) -> Settings {
     }
 }
 
-/// Estimates the error of a solution of `problem`.
+/// Estimates the error of a solution of `problem`. On a parallel machine all ranks take part, and rank 0, which has the
+/// whole solution, learns the estimate.
 pub fn estimate(
+    exchange: &Arc<dyn Exchange>,
     problem: &Problem,
-    decomposition: &Arc<Decomposition>,
     settings: &Settings,
     solution: &Solution,
     progress: &dyn Progress,
-) -> Result<Estimate> {
+) -> Result<Option<Estimate>> {
     let second = second_settings(settings);
-    let solver = Solver::with_progress(problem, decomposition.clone(), &second, progress)?;
+    let solver = Solver::on(exchange.clone(), problem, solution.decomposition.clone(), &second, progress)?;
     let better = solver.solve_many(&[problem.data()], progress)?.swap_remove(0);
-    difference(solution, &better, second.points)
+    (exchange.rank() == 0).then(|| difference(solution, &better, second.points)).transpose()
 }
 
 /// The size of the difference between a solution and a better one with so many points.

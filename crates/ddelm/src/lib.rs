@@ -31,6 +31,7 @@ pub mod random_field;
 pub mod report;
 #[cfg(feature = "save")]
 pub mod save;
+mod right_hand_side;
 pub mod settings;
 pub mod solution;
 pub mod solver;

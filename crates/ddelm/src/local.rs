@@ -156,7 +156,7 @@ pub struct LocalData {
 }
 
 /// K and A of one subdomain.
-fn matrices(
+pub(crate) fn matrices(
     columns: Columns<'_>,
     collocation: &Collocation,
     rows: &LocalRows,

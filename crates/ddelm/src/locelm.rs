@@ -7,30 +7,109 @@
 //! # References
 //! Dong, Li, Local extreme learning machines and domain decomposition (2021); Dwivedi, Srinivasan (2020).
 
+use std::sync::Arc;
+use std::time::Instant;
+
 use faer::Mat;
 
+use crate::decomposition::Decomposition;
 use crate::error::{Error, Result};
+use crate::exchange::Serial;
 use crate::factor::{pivoted_qr, solve_upper};
+use crate::local::{Columns, matrices};
+use crate::problem::Problem;
+use crate::progress::{Progress, Stage};
+use crate::report::{FeaturesReport, InterfaceReport, Report, Seconds, Span, Status, peak_memory_bytes};
+use crate::right_hand_side::{DataRows, RightHandSide};
+use crate::settings::{InterfaceSolver, Settings};
+use crate::solution::Solution;
+use crate::stages::{Assembled, Stages};
 
 /// Rows of one subdomain in the global problem.
-pub struct LocalBlock {
+struct Block {
     /// K: the equation, conditions and traces.
-    pub k: Mat<f64>,
+    k: Mat<f64>,
     /// A: the fluxes.
-    pub a: Mat<f64>,
+    a: Mat<f64>,
     /// F
-    pub f: Vec<f64>,
+    f: Vec<f64>,
     /// For every row of K the interface value it is the trace of, if any.
-    pub trace: Vec<Option<usize>>,
+    trace: Vec<Option<usize>>,
     /// For every row of A that counts: the row, its jump and its unit.
-    pub jumps: Vec<(usize, usize, f64)>,
+    jumps: Vec<(usize, usize, f64)>,
 }
 
 /// Entries of the largest matrix that is tried (2 GiB).
 const LARGEST: usize = 1 << 28;
 
+/// Solves a problem with one global least-squares problem.
+pub fn solve(
+    problem: &Problem,
+    decomposition: Arc<Decomposition>,
+    settings: &Settings,
+    progress: &dyn Progress,
+) -> Result<Solution> {
+    let stages = Stages::new(&Serial, problem, &decomposition, settings, progress)?;
+    let clock = Instant::now();
+    let Assembled { networks, scales, rows, .. } = stages.assemble()?;
+    let (collocation, numbering) = (&stages.collocation, &stages.portion.whole);
+    let side = RightHandSide { equation: &problem.equation, decomposition: &decomposition, collocation };
+    let inside = collocation.interior.len();
+    let all_fluxes: Vec<usize> = (0..4 * collocation.flux_nodes_per_side() * numbering.pairs).collect();
+    let mut blocks = Vec::with_capacity(decomposition.len());
+    for (s, rows) in rows.into_iter().enumerate() {
+        let network = &networks[if networks.len() == 1 { 0 } else { s }];
+        let columns =
+            Columns::Features { network, truncation: settings.truncation, cut: settings.cut, guarded: false };
+        let (k, a) = matrices(columns, collocation, &rows, &all_fluxes);
+        let gather = numbering.gather(&decomposition, collocation, s);
+        let mut trace = vec![None; k.nrows()];
+        gather.unknowns.iter().for_each(|&(row, unknown)| trace[inside + row] = Some(unknown));
+        let jumps = gather.fluxes.iter().map(|&(row, jump)| (row, jump, numbering.flux_unit(&scales, jump))).collect();
+        let f = side.of(s, &DataRows::from(rows), &[problem.data()])?.col_as_slice(0).to_vec();
+        blocks.push(Block { k, a, f, trace, jumps });
+    }
+    let assemble = clock.elapsed().as_secs_f64();
+
+    let clock = Instant::now();
+    progress.begin(Stage::Factor, 1);
+    let (coefficients, rank) = least_squares(&blocks, numbering.unknowns(), numbering.jump_count(), settings.cut)?;
+    let factor = clock.elapsed().as_secs_f64();
+    let report = Report {
+        status: Status::Solved,
+        method: settings.method,
+        subdomains: decomposition.len(),
+        points: settings.points,
+        errors: None,
+        estimate: None,
+        attempts: Vec::new(),
+        residual: 0.0,
+        interface: InterfaceReport {
+            unknowns: 0,
+            solver: InterfaceSolver::Direct,
+            iterations: 0,
+            refinements: 0,
+            last_correction: None,
+            relative_residual: None,
+            factor_nonzeros: None,
+        },
+        features: FeaturesReport {
+            neurons: settings.neurons(),
+            scale: settings.scale_for(&problem.equation),
+            rows: collocation.rows(numbering.pairs),
+            rank: Span { min: rank, max: rank },
+            factorizations: 1,
+        },
+        seconds: Seconds { assemble, factor, total: assemble + factor, ..Seconds::default() },
+        peak_memory_bytes: peak_memory_bytes(),
+        warnings: Vec::new(),
+    };
+    let networks = networks.into_iter().map(Arc::new).collect();
+    Ok(Solution { decomposition: decomposition.clone(), networks, coefficients, interface: Vec::new(), report })
+}
+
 /// The output coefficients of all subdomains, and the rank of the global matrix.
-pub fn solve(blocks: &[LocalBlock], unknowns: usize, jumps: usize, cut: Option<f64>) -> Result<(Vec<Vec<f64>>, usize)> {
+fn least_squares(blocks: &[Block], unknowns: usize, jumps: usize, cut: Option<f64>) -> Result<(Vec<Vec<f64>>, usize)> {
     // A value shared by k subdomains gives k - 1 rows: each of the others equals the first.
     let mut first: Vec<Option<(usize, usize)>> = vec![None; unknowns];
     let mut continuity: Vec<[(usize, usize); 2]> = Vec::new();

@@ -1,6 +1,5 @@
 //! The solver: the stages of Algorithm 1, in order, one call each.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -16,10 +15,10 @@ use crate::features::FeatureNetwork;
 use crate::interface::{DirectFactor, Interface, Outcome, Portion, conjugate_gradients, refine};
 use crate::local::{Local, LocalData, affine};
 use crate::map::Point;
-use crate::operator::{LocalRows, PerimeterRow, Sample, part_name};
-use crate::problem::{Data, Equation, Problem};
+use crate::problem::{Data, Problem};
 use crate::progress::{Progress, Silent, Stage};
 use crate::report::{FeaturesReport, InterfaceReport, Report, Seconds, Status, peak_memory_bytes};
+use crate::right_hand_side::{DataRows, RightHandSide};
 use crate::settings::{InterfaceSolver, Settings};
 use crate::solution::Solution;
 use crate::stages::{Assembled, Stages};
@@ -41,13 +40,6 @@ pub struct Solver {
     features: FeaturesReport,
     seconds: Seconds,
     warnings: Vec<String>,
-}
-
-/// What turns data into a right-hand side: the scales of the rows and what they say.
-struct DataRows {
-    interior_scale: Vec<f64>,
-    perimeter_scale: Vec<f64>,
-    perimeter_kind: Vec<PerimeterRow>,
 }
 
 impl Solver {
@@ -167,9 +159,14 @@ impl Solver {
         let mut seconds = self.seconds;
         let clock = Instant::now();
         progress.begin(Stage::Interface, 1);
+        let right_hand_side = RightHandSide {
+            equation: &self.problem.equation,
+            decomposition: &self.decomposition,
+            collocation: &self.collocation,
+        };
         let rhs: Vec<Mat<f64>> = agreed(
             exchange,
-            (0..self.locals.len()).into_par_iter().map(|k| self.right_hand_side(k, data)).collect::<Result<_>>(),
+            self.locals.par_iter().zip(&self.data_rows).map(|(l, rows)| right_hand_side.of(l.subdomain, rows, data)).collect::<Result<_>>(),
         )?;
         let size: f64 = rhs.iter().map(|f| f.squared_norm_l2()).sum::<f64>();
         let local_data: Vec<LocalData> =
@@ -264,7 +261,7 @@ impl Solver {
                 columns[0].iter().zip(*values).for_each(|(&i, &value)| whole[(i as usize, k)] = value);
             }
         }
-        let nodes = if parts.is_empty() { Vec::new() } else { self.interface_nodes() };
+        let nodes = if parts.is_empty() { Vec::new() } else { self.portion.whole.nodes(&self.decomposition, &self.collocation) };
         (0..u.ncols()).map(|k| nodes.iter().map(|&(unknown, point)| (point, whole[(unknown, k)])).collect()).collect()
     }
 
@@ -309,65 +306,6 @@ impl Solver {
             warnings,
         }
     }
-
-    /// F of local problem k, one column for each set of data.
-    fn right_hand_side(&self, k: usize, data: &[Data]) -> Result<Mat<f64>> {
-        let (s, rows) = (self.locals[k].subdomain, &self.data_rows[k]);
-        let map = self.decomposition.subdomains[s].map.as_ref();
-        let inside = self.collocation.interior.len();
-        let interior = Sample::new(map, self.collocation.interior.iter().copied());
-        let rigidity = match &self.problem.equation {
-            Equation::Plate { rigidity } => Some(interior.values(rigidity.as_ref(), "equation.plate.rigidity", s)?),
-            Equation::SecondOrder { .. } => None,
-        };
-        let mut f = Mat::zeros(inside + rows.perimeter_scale.len(), data.len());
-        for (column, data) in data.iter().enumerate() {
-            let out = f.col_as_slice_mut(column);
-            let mut source = interior.values(data.source.as_ref(), "equation.source", s)?;
-            if let Some(rigidity) = &rigidity {
-                source.iter_mut().zip(rigidity).for_each(|(q, d)| *q /= d);
-            }
-            out.iter_mut().zip(source).zip(&rows.interior_scale).for_each(|((o, f), scale)| *o = scale * f);
-            self.boundary_values(rows, data, s, &mut out[inside..])?;
-        }
-        Ok(f)
-    }
-
-    /// The boundary values in the perimeter rows of subdomain s.
-    fn boundary_values(&self, rows: &DataRows, data: &Data, s: usize, out: &mut [f64]) -> Result<()> {
-        let map = self.decomposition.subdomains[s].map.as_ref();
-        let per = self.collocation.perimeter.len();
-        let mut wanted: HashMap<(usize, usize), Vec<usize>> = HashMap::new();
-        for (row, kind) in rows.perimeter_kind.iter().enumerate() {
-            if let PerimeterRow::Condition { part, index } = *kind {
-                wanted.entry((part, index)).or_default().push(row);
-            }
-        }
-        for ((part, index), at) in wanted {
-            let sample = Sample::new(map, at.iter().map(|&row| self.collocation.perimeter[row % per].xi));
-            let values = sample.values(data.boundary[part][index].as_ref(), &part_name(&self.decomposition, part), s)?;
-            for (&row, value) in at.iter().zip(values) {
-                out[row] = rows.perimeter_scale[row] * value;
-            }
-        }
-        Ok(())
-    }
-
-    /// The unknowns that are values of u, and where they are.
-    fn interface_nodes(&self) -> Vec<(usize, Point)> {
-        let per = self.collocation.perimeter.len();
-        let mut nodes: HashMap<usize, Point> = HashMap::new();
-        for s in 0..self.decomposition.len() {
-            let map = self.decomposition.subdomains[s].map.as_ref();
-            let gather = self.portion.whole.gather(&self.decomposition, &self.collocation, s);
-            for (row, unknown) in gather.unknowns.into_iter().filter(|(row, _)| *row < per) {
-                nodes.entry(unknown).or_insert_with(|| map.point(self.collocation.perimeter[row].xi));
-            }
-        }
-        let mut nodes: Vec<(usize, Point)> = nodes.into_iter().collect();
-        nodes.sort_by_key(|n| n.0);
-        nodes
-    }
 }
 
 fn not_finite() -> Error {
@@ -375,15 +313,5 @@ fn not_finite() -> Error {
         stage: "recover",
         problem: "the output coefficients are not finite".into(),
         hint: "try another seed, or fewer neurons".into(),
-    }
-}
-
-impl From<LocalRows> for DataRows {
-    fn from(rows: LocalRows) -> Self {
-        DataRows {
-            interior_scale: rows.interior_scale,
-            perimeter_scale: rows.perimeter_scale,
-            perimeter_kind: rows.perimeter_kind,
-        }
     }
 }

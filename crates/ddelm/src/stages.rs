@@ -38,7 +38,7 @@ pub(crate) struct Stages<'a> {
 /// The rows of the local problems, and what they act on.
 pub(crate) struct Assembled {
     pub networks: Vec<FeatureNetwork>,
-    scales: Vec<EdgeScale>,
+    pub scales: Vec<EdgeScale>,
     pub rows: Vec<LocalRows>,
     pub basis: Option<ReferenceBasis>,
 }
@@ -315,11 +315,6 @@ fn place_locals(
         .map(|k| {
             let SharedFactor { factor, trace_rows, flux_rows } = &factors[class_of[k]];
             let place = &places[k];
-            let unit = |jump: usize| {
-                let edge = numbering.jumps.partition_point(|&start| start <= jump) - 1;
-                let per_pair = (numbering.jumps[edge + 1] - numbering.jumps[edge]) / numbering.pairs;
-                scales[edge].flux[(jump - numbering.jumps[edge]) / per_pair]
-            };
             Local {
                 subdomain: mine[k],
                 factor: factor.clone(),
@@ -328,7 +323,7 @@ fn place_locals(
                 blocks: place.blocks.clone(),
                 fluxes: place.fluxes.iter().map(|f| index(flux_rows, f.0)).collect(),
                 jumps: place.fluxes.iter().map(|f| f.1).collect(),
-                units: place.fluxes.iter().map(|f| unit(f.1)).collect(),
+                units: place.fluxes.iter().map(|f| numbering.flux_unit(scales, f.1)).collect(),
                 edges: place.edges.clone(),
             }
         })

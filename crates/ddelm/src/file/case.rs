@@ -8,7 +8,9 @@ use crate::collocation::Collocation;
 use crate::decomposition::Decomposition;
 use crate::error::Result;
 use crate::estimate::estimate;
+use crate::exchange::{Exchange, Serial};
 use crate::finite_element::{self, FiniteElementSolution};
+use crate::locelm;
 use crate::problem::Problem;
 use crate::progress::{Progress, Stage};
 use crate::report::{Errors, FeaturesReport, InterfaceReport, Report, Seconds, Span, Status, peak_memory_bytes};
@@ -60,30 +62,44 @@ impl Case {
 
     /// Solves by networks. Measures the errors where the exact solution is known, and estimates them where asked.
     pub fn solve(&self, progress: &dyn Progress) -> Result<Solution> {
+        self.solve_on(&(Arc::new(Serial) as Arc<dyn Exchange>), progress)
+    }
+
+    /// [`Case::solve`] on a parallel machine: rank 0 has the whole solution.
+    pub fn solve_on(&self, exchange: &Arc<dyn Exchange>, progress: &dyn Progress) -> Result<Solution> {
         let mut solution = match self.tolerance {
-            Some(tolerance) => solve_to_tolerance(&self.problem, self.x, self.y, &self.settings, tolerance, progress)?,
-            None => self.solve_as_given(progress)?,
+            Some(tolerance) => {
+                let clock = Instant::now();
+                let (problem, settings) = (&self.problem, &self.settings);
+                let mut solution =
+                    solve_to_tolerance(exchange, problem, self.x, self.y, settings, tolerance, progress)?;
+                // All that was tried on the way, beside the solve that was kept.
+                solution.report.seconds.estimate = clock.elapsed().as_secs_f64() - solution.report.seconds.total;
+                solution
+            }
+            None => self.solve_as_given(exchange, progress)?,
         };
-        if let Some(exact) = &self.problem.exact {
+        if let Some(exact) = self.problem.exact.as_ref().filter(|_| exchange.rank() == 0) {
             // A finer grid than the nodes, as in the paper.
             let resolution = 2 * solution.report.points;
             solution.report.errors = Some(solution.errors(exact.as_ref(), resolution)?);
         }
-        solution.report.peak_memory_bytes = peak_memory_bytes();
         Ok(solution)
     }
 
-    fn solve_as_given(&self, progress: &dyn Progress) -> Result<Solution> {
-        let decomposition = self.decomposition()?;
-        let solver = Solver::with_progress(&self.problem, decomposition.clone(), &self.settings, progress)?;
-        let mut solution = solver.solve_many(&[self.problem.data()], progress)?.swap_remove(0);
-        // The second solution of the estimate takes its place in memory.
-        drop(solver);
+    fn solve_as_given(&self, exchange: &Arc<dyn Exchange>, progress: &dyn Progress) -> Result<Solution> {
+        let (problem, settings, decomposition) = (&self.problem, &self.settings, self.decomposition()?);
+        let mut solution = if settings.method == Method::Locelm {
+            locelm::solve(problem, decomposition, settings, progress)?
+        } else {
+            // The solver is dropped at once: the second solution of the estimate takes its place in memory.
+            let solver = Solver::on(exchange.clone(), problem, decomposition, settings, progress)?;
+            solver.solve_many(&[problem.data()], progress)?.swap_remove(0)
+        };
         if self.estimate {
             let clock = Instant::now();
             progress.begin(Stage::Estimate, 1);
-            let found = estimate(&self.problem, &decomposition, &self.settings, &solution, progress)?;
-            solution.report.estimate = Some(found);
+            solution.report.estimate = estimate(exchange, problem, settings, &solution, progress)?;
             solution.report.seconds.estimate = clock.elapsed().as_secs_f64();
         }
         Ok(solution)

@@ -1,0 +1,73 @@
+//! The rank guard: the defaults are safe for every number of points and every seed.
+//!
+//! A rank close to the number of rows loses all accuracy without a sign, so what is tested is the error itself, on
+//! smooth problems, against a bound that falls with the points.
+
+use std::sync::Arc;
+
+use ddelm::decomposition::Decomposition;
+use ddelm::gallery;
+use ddelm::problem::Problem;
+use ddelm::settings::Settings;
+use ddelm::solver::Solver;
+use rayon::prelude::*;
+
+fn problems() -> Vec<(&'static str, Problem)> {
+    vec![
+        ("poisson", gallery::growing_wave(3.0, 4)),
+        ("helmholtz", gallery::helmholtz(3.0)),
+        ("advection", gallery::advection_diffusion(0.1)),
+        ("mixed", gallery::mixed_conditions()),
+        ("plate", gallery::plate(gallery::Material::PAPER)),
+        ("clamped", gallery::clamped_plate()),
+    ]
+}
+
+/// What a smooth problem must reach with so many points on 2 x 2 subdomains.
+fn bound(points: usize) -> f64 {
+    10f64.powf(3.5 - points as f64).max(1e-10)
+}
+
+fn check(points: usize, seed: u64, name: &str, problem: &Problem) -> Option<String> {
+    let settings = Settings { points, seed, ..Settings::fast() };
+    let decomposition = Arc::new(Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [2, 2]).unwrap());
+    let solution = Solver::new(problem, decomposition, &settings).unwrap().solve().unwrap();
+    let found = solution.errors(problem.exact.as_ref().unwrap().as_ref(), points + 3).unwrap().l2;
+    let features = &solution.report.features;
+    let safe = features.rank.max as f64 <= 0.8 * features.rows as f64;
+    (found > bound(points) || !safe).then(|| {
+        format!("{name}, {points} points, seed {seed}: {found:.1e} at rank {}/{}", features.rank.max, features.rows)
+    })
+}
+
+fn check_all(cases: Vec<(usize, u64)>) {
+    let problems = problems();
+    let failures: Vec<String> = cases
+        .into_par_iter()
+        .flat_map_iter(|(points, seed)| problems.iter().filter_map(move |(name, p)| check(points, seed, name, p)))
+        .collect();
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+#[test]
+fn twenty_seeds_up_to_twenty_points() {
+    check_all((6..=20).flat_map(|points| (0..20).map(move |seed| (points, seed))).collect());
+}
+
+/// Large numbers of points cost a second each: every one of them, each with another seed.
+#[test]
+fn every_number_of_points_up_to_forty() {
+    check_all((21..=40).map(|points| (points, points as u64)).collect());
+}
+
+#[test]
+fn too_many_wide_features_are_guarded_and_reported() {
+    // Without the guard this choice has rank 285 of 285 rows and an error of several hundred.
+    let problem = gallery::growing_wave(3.0, 4);
+    let settings = Settings { neurons: Some(285), scale: Some(4.0), ..Settings::fast() };
+    let decomposition = Arc::new(Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [6, 6]).unwrap());
+    let solution = Solver::new(&problem, decomposition, &settings).unwrap().solve().unwrap();
+    let found = solution.errors(problem.exact.as_ref().unwrap().as_ref(), 20).unwrap().l2;
+    assert!(found < 1e-5, "{found:e}");
+    assert!(solution.report.warnings.iter().any(|w| w.contains("rank was limited")), "{:?}", solution.report.warnings);
+}
