@@ -439,7 +439,8 @@ mod tests {
         let ring = Decomposition::from_maps(vec![sector(0), sector(1)], 3, |p| {
             if p[0].hypot(p[1]) > 1.8 { 2 } else { usize::from(p[1] > 1.0) }
         });
-        for d in [rectangle, ring.unwrap()] {
+        let graded = Decomposition::graded_rectangle([0.0, 1.0], [0.0, 2.0], [2, 3], 2).unwrap();
+        for d in [rectangle, ring.unwrap(), graded] {
             let back = d.geometry().unwrap().decomposition().unwrap();
             assert_eq!(back.parts, d.parts);
             for (a, b) in back.subdomains.iter().zip(&d.subdomains) {

@@ -181,6 +181,8 @@ pub enum MapDescription {
     Affine(Affine),
     /// A sector of an annulus.
     Polar(Polar),
+    /// A quadrilateral.
+    Quadrilateral(Quadrilateral),
 }
 
 impl MapDescription {
@@ -189,12 +191,13 @@ impl MapDescription {
         match self {
             MapDescription::Affine(affine) => Arc::new(affine),
             MapDescription::Polar(polar) => Arc::new(polar),
+            MapDescription::Quadrilateral(quadrilateral) => Arc::new(quadrilateral),
         }
     }
 }
 
 /// A quadrilateral with straight sides, the image of the square under a bilinear map.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Quadrilateral {
     /// The images of the reference corners (0,0), (1,0), (0,1), (1,1).
     pub corners: [Point; 4],
@@ -228,6 +231,10 @@ impl Map for Quadrilateral {
             let c = self.coefficients(a);
             [[0.0, c[3]], [c[3], 0.0]]
         })
+    }
+
+    fn description(&self) -> Option<MapDescription> {
+        Some(MapDescription::Quadrilateral(*self))
     }
 }
 

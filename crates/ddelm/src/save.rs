@@ -82,7 +82,8 @@ pub fn write(path: impl AsRef<Path>, solution: &Solution, problem: Option<&str>)
         .decomposition
         .geometry()
         .ok_or_else(|| refuse("a map of its decomposition has no description", "affine and polar maps have one"))?;
-    if solution.coefficients.len() != solution.decomposition.len() {
+    let neurons = solution.network(0).len();
+    if solution.coefficients.iter().any(|c| c.len() != neurons) {
         return Err(refuse("it holds a part of the subdomains only", "gather it on one rank first"));
     }
     let metadata = Metadata {

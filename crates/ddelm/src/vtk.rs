@@ -21,14 +21,15 @@ use crate::error::Result;
 use crate::map::Point;
 use crate::operator::Sample;
 use crate::problem::Problem;
-use crate::solution::Solution;
+use crate::solution::{Gradients, Solution};
 
 /// VTK's number of a quadrilateral.
 const QUADRILATERAL: u8 = 9;
 
 /// Writes a solution as a `.vtu` file, `resolution x resolution` cells in every subdomain.
 ///
-/// The fields at the points are `u`, `gradient` and `subdomain`. Where the problem is known there are also `flux` (see
+/// The fields at the points are `u`, `gradient` and `subdomain`; on an interface the first two are those of one of the
+/// two subdomains, as [`Solution::gradients`] gives them. Where the problem is known there are also `flux` (see
 /// [`Solution::local_fluxes`]) and `residual`, and, where it has an exact solution, `error`, which is u minus it.
 pub fn write(path: impl AsRef<Path>, solution: &Solution, problem: Option<&Problem>, resolution: usize) -> Result<()> {
     let resolution = resolution.max(1);
@@ -53,7 +54,7 @@ impl Patch {
         let vectors_of = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(&x, &y)| [x, y, 0.0]).collect::<Vec<_>>();
 
         let sample = Sample::new(solution.decomposition.subdomains[s].map.as_ref(), xi.iter().copied());
-        let g = solution.local_gradients(s, &xi);
+        let g = gradients(solution, s, &xi, &sample);
         let mut scalars = vec![];
         let mut vectors = vec![("gradient", vectors_of(&g.ux, &g.uy))];
         if let Some(problem) = problem {
@@ -68,6 +69,18 @@ impl Patch {
         scalars.insert(0, ("u", g.u));
         Ok(Patch { points: vectors_of(&sample.x, &sample.y), scalars, vectors })
     }
+}
+
+/// u and its gradient as everybody gets them at these points, also where patches meet.
+fn gradients(solution: &Solution, s: usize, xi: &[Point], points: &Sample) -> Gradients {
+    let mut found = solution.gradients(&points.x, &points.y);
+    // A point on a curved boundary may be rounded out of the domain.
+    let lost: Vec<usize> = (0..xi.len()).filter(|&k| found.u[k].is_nan()).collect();
+    let local = solution.local_gradients(s, &lost.iter().map(|&k| xi[k]).collect::<Vec<_>>());
+    for (i, k) in lost.into_iter().enumerate() {
+        (found.u[k], found.ux[k], found.uy[k]) = (local.u[i], local.ux[i], local.uy[i]);
+    }
+    found
 }
 
 fn write_grid(out: &mut impl Write, patches: &[Patch], resolution: usize) -> io::Result<()> {
