@@ -8,9 +8,14 @@ mod diagnostic;
 mod failure;
 mod listener;
 mod number;
+mod output;
+mod picture;
+mod points;
 mod problem;
+mod saved;
 mod summary;
 mod version;
+mod view;
 
 use std::process::ExitCode;
 

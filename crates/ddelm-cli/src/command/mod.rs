@@ -1,5 +1,9 @@
 //! The subcommands, one file each.
 
+mod compare;
+mod eval;
+mod info;
+mod plot;
 mod solve;
 
 use crate::Common;
@@ -20,6 +24,14 @@ pub enum Outcome {
 pub enum Command {
     /// Solve a problem
     Solve(solve::Solve),
+    /// Evaluate a solution and its gradient at points
+    Eval(eval::Eval),
+    /// Make a picture of a solution
+    Plot(plot::Plot),
+    /// Show what a saved solution is
+    Info(info::Info),
+    /// Compare two solutions
+    Compare(compare::Compare),
 }
 
 impl Command {
@@ -27,6 +39,10 @@ impl Command {
     pub fn run(&self, common: &Common, terminal: &Terminal) -> Result<Outcome, Failure> {
         match self {
             Command::Solve(solve) => solve.run(common, terminal),
+            Command::Eval(eval) => eval.run(),
+            Command::Plot(plot) => plot.run(common),
+            Command::Info(info) => info.run(),
+            Command::Compare(compare) => compare.run(common),
         }
     }
 }

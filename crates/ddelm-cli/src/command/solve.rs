@@ -8,6 +8,7 @@ use crate::Common;
 use crate::diagnostic::Terminal;
 use crate::failure::Failure;
 use crate::listener::Listener;
+use crate::output::OutputArguments;
 use crate::problem::ProblemArguments;
 use crate::summary::summary;
 
@@ -19,13 +20,17 @@ pub struct Solve {
     /// Print the report as one JSON object
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    output: OutputArguments,
 }
 
 impl Solve {
     /// Carries it out.
     pub fn run(&self, common: &Common, terminal: &Terminal) -> Result<Outcome, Failure> {
         let input = self.problem.read()?;
+        self.output.check()?;
         if input.case.settings.method == Method::Fem {
+            self.output.refuse("finite element solutions are not saved")?;
             let (_, report) = input.case.solve_by_finite_elements().map_err(|error| input.failure(error))?;
             return Ok(self.print(&report, input.case.cells));
         }
@@ -36,7 +41,12 @@ impl Solve {
             warn(&solution.report, terminal);
         }
         let counts = solution.decomposition.grid().map_or(input.case.subdomains, |(_, _, counts)| counts);
-        Ok(self.print(&solution.report, counts))
+        let outcome = self.print(&solution.report, counts);
+        let written = self.output.write(&solution, &input.case.problem, &input.file.resolved()?)?;
+        if !common.quiet {
+            written.iter().for_each(|path| eprintln!("wrote {}", path.display()));
+        }
+        Ok(outcome)
     }
 
     fn print(&self, report: &Report, counts: [usize; 2]) -> Outcome {

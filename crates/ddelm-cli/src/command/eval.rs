@@ -1,0 +1,51 @@
+//! `ddelm eval`: a solution and its gradient at points.
+
+use std::path::PathBuf;
+
+use ddelm::save;
+
+use super::Outcome;
+use crate::failure::Failure;
+use crate::points::{self, Points};
+
+/// Arguments of `ddelm eval`.
+#[derive(Debug, clap::Args)]
+pub struct Eval {
+    /// Solution (.safetensors)
+    #[arg(value_name = "SOLUTION")]
+    solution: PathBuf,
+    /// Points: CSV with the columns x and y, an .npy array of shape (n, 2), or - for CSV from standard input
+    #[arg(value_name = "POINTS")]
+    points: PathBuf,
+    /// Write to this file (CSV, or .npy) instead of standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// What to do with points outside the domain
+    #[arg(long, value_enum, default_value_t = Outside::Error)]
+    outside: Outside,
+}
+
+/// What to do with points outside the domain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Outside {
+    /// Stop, and name the first
+    Error,
+    /// Give NaN there
+    Nan,
+}
+
+impl Eval {
+    /// Carries it out.
+    pub fn run(&self) -> Result<Outcome, Failure> {
+        let solution = save::read(&self.solution)?.solution;
+        let points = Points::read(&self.points)?;
+        let found = solution.gradients(&points.x, &points.y);
+        if self.outside == Outside::Error {
+            if let Some(first) = found.u.iter().position(|u| u.is_nan()) {
+                return Err(points.outside(first).into());
+            }
+        }
+        points::write(self.out.as_deref(), &points, &found)?;
+        Ok(Outcome::Done)
+    }
+}

@@ -1,0 +1,53 @@
+//! `ddelm plot`: a picture of a solution.
+
+use std::path::PathBuf;
+
+use super::Outcome;
+use crate::Common;
+use crate::failure::Failure;
+use crate::picture;
+use crate::saved::SavedSolution;
+use crate::view::{Field, Slice, View};
+
+/// Arguments of `ddelm plot`.
+#[derive(Debug, clap::Args)]
+pub struct Plot {
+    /// Solution (.safetensors)
+    #[arg(value_name = "SOLUTION")]
+    solution: PathBuf,
+    /// What to show
+    #[arg(long, value_enum, default_value_t = Field::U)]
+    field: Field,
+    /// Draw lines of equal value
+    #[arg(long, conflicts_with = "slice")]
+    contours: bool,
+    /// Show the field along a line, for example x=0.5
+    #[arg(long, value_name = "LINE")]
+    slice: Option<Slice>,
+    /// The picture, .png or .svg [default: FIELD.png]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+impl Plot {
+    /// Carries it out.
+    pub fn run(&self, common: &Common) -> Result<Outcome, Failure> {
+        let saved = SavedSolution::read(&self.solution)?;
+        // Without need a problem that cannot be read any more, say for a lost data file, is no obstacle.
+        let problem = match saved.problem(&self.solution) {
+            Err(failure) if self.field.needs_problem() => return Err(failure),
+            problem => problem.unwrap_or(None),
+        };
+        let view = View { solution: &saved.solution, problem: problem.as_ref() };
+        let scene = match self.slice {
+            Some(slice) => view.slice(self.field, slice)?.scene(),
+            None => view.heat_map(self.field, self.contours)?.scene(),
+        };
+        let path = self.out.clone().unwrap_or_else(|| format!("{}.png", self.field.name()).into());
+        picture::write(&path, &scene)?;
+        if !common.quiet {
+            eprintln!("wrote {}", path.display());
+        }
+        Ok(Outcome::Done)
+    }
+}

@@ -1,0 +1,255 @@
+//! Fields of a solution as pictures.
+
+use std::str::FromStr;
+
+use ddelm::decomposition::{Decomposition, Side};
+use ddelm::map::{Point, side_point};
+use ddelm::problem::Problem;
+use ddelm::solution::Solution;
+use ddelm::{Error, Result};
+
+use crate::picture::{Axis, ColourScale, Grid, HeatMap, LinePlot, Series, Style};
+
+/// Points along the longer side of a heat map: about as many as a picture has pixels.
+const RESOLUTION: usize = 400;
+/// Points along a slice.
+const SLICE: usize = 801;
+
+/// What to show of a solution.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Field {
+    /// The solution
+    U,
+    /// Its derivative in x
+    Ux,
+    /// Its derivative in y
+    Uy,
+    /// The size of the flux a grad u (of grad Laplacian u for a plate)
+    Flux,
+    /// The size of the residual L u - f
+    Residual,
+    /// The distance to the exact solution
+    Error,
+}
+
+impl Field {
+    /// The field's name, as on the command line and in file names.
+    pub fn name(self) -> &'static str {
+        match self {
+            Field::U => "u",
+            Field::Ux => "ux",
+            Field::Uy => "uy",
+            Field::Flux => "flux",
+            Field::Residual => "residual",
+            Field::Error => "error",
+        }
+    }
+
+    /// The field's name beside an axis.
+    fn label(self) -> &'static str {
+        match self {
+            Field::U => "u",
+            Field::Ux => "\u{2202}u/\u{2202}x",
+            Field::Uy => "\u{2202}u/\u{2202}y",
+            Field::Flux => "|flux|",
+            Field::Residual => "|residual|",
+            Field::Error => "|u \u{2212} exact|",
+        }
+    }
+
+    /// Whether it takes more than the solution itself.
+    pub fn needs_problem(self) -> bool {
+        matches!(self, Field::Flux | Field::Residual | Field::Error)
+    }
+
+    /// Whether only the order of magnitude matters.
+    fn is_size(self) -> bool {
+        matches!(self, Field::Residual | Field::Error)
+    }
+}
+
+/// A line across the domain, parallel to an axis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Slice {
+    /// The coordinate that is fixed: 0 for x, 1 for y.
+    pub fixed: usize,
+    /// Where it is fixed.
+    pub at: f64,
+}
+
+impl FromStr for Slice {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Self, String> {
+        let wrong = || "a slice is x=NUMBER or y=NUMBER, for example x=0.5".to_owned();
+        let (name, value) = text.split_once('=').ok_or_else(wrong)?;
+        let fixed = match name.trim() {
+            "x" => 0,
+            "y" => 1,
+            _ => return Err(wrong()),
+        };
+        let at = value.trim().parse::<f64>().ok().filter(|v| v.is_finite()).ok_or_else(wrong)?;
+        Ok(Slice { fixed, at })
+    }
+}
+
+/// A solution, with its problem if that is known.
+pub struct View<'a> {
+    pub solution: &'a Solution,
+    pub problem: Option<&'a Problem>,
+}
+
+impl View<'_> {
+    /// The values of a field at points; not a number outside the domain.
+    pub fn values(&self, field: Field, x: &[f64], y: &[f64]) -> Result<Vec<f64>> {
+        match field {
+            Field::U => Ok(self.solution.values(x, y)),
+            Field::Ux => Ok(self.solution.gradients(x, y).ux),
+            Field::Uy => Ok(self.solution.gradients(x, y).uy),
+            Field::Flux => {
+                let [fx, fy] = self.solution.fluxes(self.known(field)?, x, y)?;
+                Ok(fx.iter().zip(fy).map(|(x, y)| x.hypot(y)).collect())
+            }
+            Field::Residual => self.solution.residuals(self.known(field)?, x, y),
+            Field::Error => {
+                let u = self.solution.values(x, y);
+                let exact = self.exact(x, y)?;
+                // Outside the domain the difference is not a number, for u is not.
+                Ok(u.iter().zip(exact).map(|(u, e)| u - e).collect())
+            }
+        }
+    }
+
+    /// The problem, or why a field cannot be shown without it.
+    fn known(&self, field: Field) -> Result<&Problem> {
+        self.problem.ok_or_else(|| Error::Input {
+            key: "--field".into(),
+            value: field.name().into(),
+            problem: "the solution was saved without its problem".into(),
+            hint: "u, ux and uy can be shown; for the others solve a problem file with --out".into(),
+        })
+    }
+
+    fn exact(&self, x: &[f64], y: &[f64]) -> Result<Vec<f64>> {
+        let exact = self.known(Field::Error)?.exact.as_ref().ok_or_else(|| Error::Input {
+            key: "--field".into(),
+            value: "error".into(),
+            problem: "the problem has no exact solution".into(),
+            hint: "give one in the problem file: [exact] u = \"...\", or show the residual".into(),
+        })?;
+        let mut values = vec![0.0; x.len()];
+        exact.values(x, y, &mut values).map_err(|failure| Error::Callback { quantity: "exact.u".into(), failure })?;
+        Ok(values)
+    }
+
+    /// A field over the domain.
+    pub fn heat_map(&self, field: Field, contours: bool) -> Result<HeatMap> {
+        let mut grid = Grid::over(self.solution.decomposition.bounding_box(), RESOLUTION);
+        let (x, y) = grid.centres();
+        grid.values = self.values(field, &x, &y)?;
+        Ok(heat_map(&self.solution.decomposition, field.label(), field.is_size(), grid, contours))
+    }
+
+    /// A field along a line.
+    pub fn slice(&self, field: Field, slice: Slice) -> Result<LinePlot> {
+        let bounds = self.solution.decomposition.bounding_box();
+        let (free, names) = (1 - slice.fixed, ["x", "y"]);
+        let ends = [bounds[2 * free], bounds[2 * free + 1]];
+        let along: Vec<f64> =
+            (0..SLICE).map(|k| ends[0] + (ends[1] - ends[0]) * k as f64 / (SLICE - 1) as f64).collect();
+        let fixed = vec![slice.at; SLICE];
+        let (x, y) = if slice.fixed == 0 { (&fixed, &along) } else { (&along, &fixed) };
+        let places: Vec<Option<usize>> =
+            x.iter().zip(y).map(|(&x, &y)| self.solution.decomposition.locate([x, y]).map(|p| p.0)).collect();
+        if places.iter().all(Option::is_none) {
+            return Err(Error::Input {
+                key: "--slice".into(),
+                value: format!("{}={}", names[slice.fixed], slice.at),
+                problem: "the line does not meet the domain".into(),
+                hint: format!("the domain is [{}, {}] x [{}, {}]", bounds[0], bounds[1], bounds[2], bounds[3]),
+            });
+        }
+        let shown = |values: Vec<f64>| -> Vec<Point> {
+            let size = |v: f64| if field.is_size() { v.abs() } else { v };
+            along.iter().zip(values).map(|(&t, v)| [t, size(v)]).collect()
+        };
+        let mut series =
+            vec![Series { name: String::new(), points: shown(self.values(field, x, y)?), style: Style::Solid }];
+        if field == Field::U && self.problem.is_some_and(|p| p.exact.is_some()) {
+            series[0].name = "u".into();
+            series.push(Series { name: "exact".into(), points: shown(self.exact(x, y)?), style: Style::Dashed });
+        }
+        let between = |k: usize| (places[k] != places[k + 1]).then(|| 0.5 * (along[k] + along[k + 1]));
+        Ok(LinePlot {
+            title: format!("{} at {} = {}", field.label(), names[slice.fixed], slice.at),
+            x: Axis::new(names[free], ends),
+            y: Axis::over(field.label(), field.is_size(), series[0].points.iter().map(|p| p[1])),
+            marks: (0..SLICE - 1).filter_map(between).collect(),
+            series,
+        })
+    }
+}
+
+/// Values on a grid over a decomposition, with the borders of its subdomains.
+pub fn heat_map(decomposition: &Decomposition, label: &str, is_size: bool, grid: Grid, contours: bool) -> HeatMap {
+    let scale =
+        if is_size { ColourScale::of_sizes(label, &grid.values) } else { ColourScale::of_values(label, &grid.values) };
+    let side = |s: usize, side: usize| {
+        let map = &decomposition.subdomains[s].map;
+        let steps = if map.affine().is_some() { 1 } else { 32 };
+        (0..=steps).map(|k| map.point(side_point(side, f64::from(k) / f64::from(steps)))).collect::<Vec<Point>>()
+    };
+    let on_boundary = |s: usize| {
+        (0..4).filter(move |&k| matches!(decomposition.subdomains[s].sides[k], Side::Boundary(_))).map(move |k| (s, k))
+    };
+    // The frame of the picture is the boundary of a rectangle.
+    let boundary = if decomposition.grid().is_some() { 0 } else { decomposition.len() };
+    HeatMap {
+        title: format!("{label} on {} subdomains", shape(decomposition)),
+        grid,
+        scale,
+        lines: decomposition.edges.iter().map(|edge| side(edge.sides[0].0, edge.sides[0].1)).collect(),
+        outline: (0..boundary).flat_map(on_boundary).map(|(s, k)| side(s, k)).collect(),
+        contours,
+    }
+}
+
+/// The number of subdomains, by rows and columns where they have them.
+pub fn shape(decomposition: &Decomposition) -> String {
+    match decomposition.grid() {
+        Some((_, _, [nx, ny])) => format!("{nx} \u{d7} {ny}"),
+        None => decomposition.len().to_string(),
+    }
+}
+
+/// The estimated error of every subdomain.
+pub fn estimate_map(solution: &Solution, estimate: &[f64]) -> HeatMap {
+    let decomposition = &solution.decomposition;
+    let mut grid = Grid::over(decomposition.bounding_box(), RESOLUTION);
+    let (x, y) = grid.centres();
+    let of = |p: Point| decomposition.locate(p).and_then(|(s, _)| estimate.get(s)).copied().unwrap_or(f64::NAN);
+    grid.values = x.iter().zip(y).map(|(&x, y)| of([x, y])).collect();
+    heat_map(decomposition, "estimated error", true, grid, false)
+}
+
+/// The difference of two solutions on the domain of the first.
+pub fn difference_map(a: &Solution, b: &Solution) -> HeatMap {
+    let mut grid = Grid::over(a.decomposition.bounding_box(), RESOLUTION);
+    let (x, y) = grid.centres();
+    grid.values = a.values(&x, &y).iter().zip(b.values(&x, &y)).map(|(a, b)| a - b).collect();
+    heat_map(&a.decomposition, "|A \u{2212} B|", true, grid, false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_are_read() {
+        assert_eq!("x=0.5".parse(), Ok(Slice { fixed: 0, at: 0.5 }));
+        assert_eq!(" y = -1e-3".parse(), Ok(Slice { fixed: 1, at: -1e-3 }));
+        for wrong in ["x", "z=1", "x=one", "y=nan", ""] {
+            assert!(wrong.parse::<Slice>().is_err(), "{wrong}");
+        }
+    }
+}
