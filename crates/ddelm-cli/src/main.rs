@@ -7,6 +7,7 @@ mod command;
 mod diagnostic;
 mod failure;
 mod listener;
+mod machine;
 mod number;
 mod output;
 mod picture;
@@ -23,6 +24,8 @@ use clap::Parser;
 
 use crate::command::{Command, Outcome};
 use crate::diagnostic::Terminal;
+use crate::failure::Failure;
+use crate::machine::Machine;
 
 /// Solves elliptic boundary value problems by domain-decomposed extreme learning machines.
 #[derive(Debug, Parser)]
@@ -46,23 +49,50 @@ struct Common {
     /// Say what is being done
     #[arg(long, short, global = true)]
     verbose: bool,
-    /// Number of threads [default: all cores]
+    /// Number of threads [default: all cores; under mpirun, this rank's share of them]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
+    /// Where the command runs.
+    #[arg(skip)]
+    machine: Machine,
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
     let terminal = Terminal::detect();
+    let machine = match Machine::start() {
+        Ok(machine) => machine,
+        Err(error) => return failed(&error.into(), &terminal),
+    };
+    let mut arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(answer) => {
+            // Ranks all have the same arguments; one of them answers.
+            if machine.leads() {
+                let _ = answer.print();
+            }
+            return ExitCode::from(answer.exit_code() as u8);
+        }
+    };
+    arguments.common.quiet |= !machine.leads();
+    arguments.common.machine = machine.clone();
     prepare(&arguments.common, &terminal);
-    match arguments.command.run(&arguments.common, &terminal) {
+    let outcome = match machine.leads() || arguments.command.is_parallel() {
+        true => arguments.command.run(&arguments.common, &terminal),
+        false => Ok(Outcome::Done),
+    };
+    match machine.agree(outcome) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::NotReached) => ExitCode::from(1),
-        Err(failure) => {
-            eprintln!("{}", terminal.render(&failure));
-            ExitCode::from(if failure.is_input() { 2 } else { 3 })
-        }
+        Err(failure) => failed(&failure, &terminal),
     }
+}
+
+/// Says what went wrong, unless another rank does.
+fn failed(failure: &Failure, terminal: &Terminal) -> ExitCode {
+    if !matches!(failure.error, ddelm::Error::Elsewhere { .. }) {
+        eprintln!("{}", terminal.render(failure));
+    }
+    ExitCode::from(if failure.is_input() { 2 } else { 3 })
 }
 
 /// Sets up logging and threads. Both can only fail where they were set up before, and then there is nothing to do.
@@ -72,7 +102,9 @@ fn prepare(common: &Common, terminal: &Terminal) {
             tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(terminal.colours).with_target(false);
         logs.with_max_level(tracing::Level::DEBUG).without_time().init();
     }
-    if let Some(threads) = common.threads {
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
+    // Ranks on one machine share its cores; alone, a process has them all.
+    let share = || (common.machine.0.size() > 1).then(|| common.machine.0.threads());
+    if let Some(threads) = common.threads.map(usize::from).or_else(share) {
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     }
 }

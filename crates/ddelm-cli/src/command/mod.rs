@@ -35,6 +35,11 @@ pub enum Command {
 }
 
 impl Command {
+    /// Whether all ranks take part. Others run on the first rank alone.
+    pub fn is_parallel(&self) -> bool {
+        matches!(self, Command::Solve(_))
+    }
+
     /// Carries it out.
     pub fn run(&self, common: &Common, terminal: &Terminal) -> Result<Outcome, Failure> {
         match self {

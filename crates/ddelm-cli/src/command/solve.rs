@@ -31,12 +31,18 @@ impl Solve {
         self.output.check()?;
         if input.case.settings.method == Method::Fem {
             self.output.refuse("finite element solutions are not saved")?;
+            if !common.machine.leads() {
+                return Ok(Outcome::Done);
+            }
             let (_, report) = input.case.solve_by_finite_elements().map_err(|error| input.failure(error))?;
             return Ok(self.print(&report, input.case.cells));
         }
         let listener = Listener::new(common, terminal);
-        let solution = input.case.solve(&listener).map_err(|error| input.failure(error))?;
+        let solution = input.case.solve_on(&common.machine.0, &listener).map_err(|error| input.failure(error))?;
         listener.finish();
+        if !common.machine.leads() {
+            return Ok(outcome(&solution.report));
+        }
         if !common.quiet {
             warn(&solution.report, terminal);
         }

@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Tests the feature `mpi`: on one process, and under mpirun on one to four ranks.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+packages=(libopenmpi-dev openmpi-bin libclang-dev libmumps-dev libopenblas0-serial)
+missing=()
+for package in "${packages[@]}"; do
+    dpkg-query --show --showformat='${Status}' "$package" 2>/dev/null | grep --quiet 'install ok installed' ||
+        missing+=("$package")
+done
+if [ ${#missing[@]} -gt 0 ]; then
+    sudo=()
+    if [ "$(id -u)" -ne 0 ]; then sudo=(sudo); fi
+    "${sudo[@]}" apt-get update --quiet
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet "${missing[@]}"
+fi
+
+features=(--package ddelm --package ddelm-cli --features mpi)
+cargo clippy "${features[@]}" --all-targets -- -D warnings
+cargo test "${features[@]}" --test exchange_serial --test exchange_mpi --test ranks
