@@ -242,7 +242,85 @@ pub fn difference_map(a: &Solution, b: &Solution) -> HeatMap {
 
 #[cfg(test)]
 mod tests {
+    use std::f64::consts::PI;
+    use std::sync::Arc;
+
+    use ddelm::field::{constant, function};
+    use ddelm::map::{MapRef, Polar};
+    use ddelm::problem::{Condition, Equation};
+    use ddelm::settings::Settings;
+    use ddelm::solver::Solver;
+
     use super::*;
+
+    /// Half a ring, in six pieces.
+    fn ring() -> (Solution, Problem) {
+        let sector = |k: usize| {
+            let radius = [1.0 + 0.5 * (k % 2) as f64, 1.5 + 0.5 * (k % 2) as f64];
+            let angle = [PI * (k / 2) as f64 / 3.0, PI * (k / 2 + 1) as f64 / 3.0];
+            Arc::new(Polar { centre: [0.0; 2], radius, angle }) as MapRef
+        };
+        let decomposition = Decomposition::from_maps((0..6).map(sector).collect(), 1, |_| 0).unwrap();
+        let problem = Problem {
+            equation: Equation::poisson(),
+            source: constant(0.0),
+            conditions: vec![Condition::dirichlet(function(|x, y| x * y))],
+            exact: None,
+        };
+        let settings = Settings { points: 10, ..Settings::fast() };
+        let solution = Solver::new(&problem, Arc::new(decomposition), &settings).unwrap().solve().unwrap();
+        (solution, problem)
+    }
+
+    #[test]
+    fn a_curved_domain_has_an_outline_and_a_hole() {
+        let (solution, problem) = ring();
+        let view = View { solution: &solution, problem: Some(&problem) };
+        let map = view.heat_map(Field::U, true).unwrap();
+        assert_eq!((map.lines.len(), map.outline.len()), (7, 10));
+        assert!(map.outline.iter().flatten().all(|p| p[0].hypot(p[1]) < 2.0 + 1e-9));
+        let (x, y) = map.grid.centres();
+        for ((x, y), u) in x.iter().zip(&y).zip(&map.grid.values) {
+            let r = x.hypot(*y);
+            assert_eq!(u.is_nan(), !(1.0..=2.0).contains(&r) || *y < 0.0, "({x}, {y})");
+            assert!(u.is_nan() || (u - x * y).abs() < 1e-5);
+        }
+        assert_eq!(map.title, "u on 6 subdomains");
+        let folder = tempfile::tempdir().unwrap();
+        let written = |name: &str| {
+            let path = folder.path().join(name);
+            crate::picture::write(&path, &map.scene()).map(|()| std::fs::read(&path).unwrap())
+        };
+        assert!(written("u.png").unwrap().starts_with(b"\x89PNG") && written("u.svg").unwrap().starts_with(b"<svg"));
+        assert!(written("u.jpeg").unwrap_err().is_input());
+    }
+
+    #[test]
+    fn a_slice_has_a_gap_in_the_hole_and_marks_at_the_borders() {
+        let (solution, problem) = ring();
+        let view = View { solution: &solution, problem: Some(&problem) };
+        let plot = view.slice(Field::Flux, Slice { fixed: 1, at: 0.2 }).unwrap();
+        assert!(plot.series[0].points.iter().any(|p| p[1].is_nan()));
+        let expected = (1.5f64 * 1.5 - 0.04).sqrt();
+        assert!(plot.marks.iter().any(|m| (m - expected).abs() < 0.01), "{:?}", plot.marks);
+        for p in plot.series[0].points.iter().filter(|p| !p[1].is_nan()) {
+            assert!((p[1] - p[0].hypot(0.2)).abs() < 1e-3, "the flux of x y is (y, x)");
+        }
+        assert!(view.slice(Field::U, Slice { fixed: 0, at: 9.0 }).is_err());
+    }
+
+    #[test]
+    fn fields_that_need_a_problem_say_so() {
+        let (solution, problem) = ring();
+        let without = View { solution: &solution, problem: None };
+        for field in [Field::Flux, Field::Residual, Field::Error] {
+            assert!(without.heat_map(field, false).unwrap_err().to_string().contains("without its problem"));
+        }
+        let with = View { solution: &solution, problem: Some(&problem) };
+        assert!(with.heat_map(Field::Error, false).unwrap_err().to_string().contains("no exact solution"));
+        let estimate = estimate_map(&solution, &[1e-3, 1e-4, 1e-5, 1e-6, 1e-5, 1e-4]);
+        assert!((estimate.scale.axis.range[1] - 1e-3).abs() < 1e-12);
+    }
 
     #[test]
     fn slices_are_read() {

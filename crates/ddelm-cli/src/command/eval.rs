@@ -40,10 +40,9 @@ impl Eval {
         let solution = save::read(&self.solution)?.solution;
         let points = Points::read(&self.points)?;
         let found = solution.gradients(&points.x, &points.y);
-        if self.outside == Outside::Error {
-            if let Some(first) = found.u.iter().position(|u| u.is_nan()) {
-                return Err(points.outside(first).into());
-            }
+        let first_outside = found.u.iter().position(|u| u.is_nan());
+        if let Some(first) = first_outside.filter(|_| self.outside == Outside::Error) {
+            return Err(points.outside(first).into());
         }
         points::write(self.out.as_deref(), &points, &found)?;
         Ok(Outcome::Done)

@@ -79,7 +79,7 @@ impl Axis {
         }
         let slack = 1e-9 * (b - a);
         let (first, last) = (((a - slack) / step).ceil(), ((b + slack) / step).floor());
-        if !(last - first <= 100.0) {
+        if last - first > 100.0 {
             // The ends agree to rounding: there are no round numbers between them.
             return Ticks::default();
         }
