@@ -17,7 +17,7 @@ pub struct Interpolant {
 }
 
 /// Degrees to try.
-const DEGREES: [usize; 5] = [16, 24, 36, 54, 80];
+const DEGREES: [usize; 7] = [16, 24, 36, 54, 80, 120, 180];
 
 impl Interpolant {
     /// Interpolates `f`, which takes reference points and returns values. The degree grows until the last Chebyshev

@@ -106,7 +106,7 @@ mod tests {
     fn sizes_are_those_of_the_solve() {
         let text = "[domain]\nx = [0, 1]\ny = [0, 1]\n[equation]\nsource = 1\n[boundary]\ndirichlet = 0\n\
                     [discretization]\nsubdomains = [3, 2]\npoints = 8\nestimate = false\n";
-        for extra in ["preset=fast", "preset=paper", "equation.diffusion=1+x"] {
+        for extra in ["preset=fast", "preset=paper", "equation.diffusion=1+x+y^2"] {
             let case = ProblemFile::new(text).set(extra).case().unwrap();
             let cost = Cost::new(&case.problem.equation, case.subdomains, &case.settings, 1);
             let report = case.solve(&Silent).unwrap().report;

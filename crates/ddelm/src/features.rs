@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn the_first_weights_for_a_seed_never_change() {
         let network = FeatureNetwork::sample(&distribution(Initialization::Suggested), 3, 42, 5, None).unwrap();
-        let expected = [0.0, 0.0, 0.0, 0.0];
+        let expected = [-0.5890682725723195, 0.5065426362004799, -0.14368237237197945, -0.6533468131229246];
         let found = [network.weights[0][0], network.weights[1][0], network.biases[0], network.biases[2]];
         assert_eq!(found, expected);
     }

@@ -1,15 +1,15 @@
 //! Matrices for the tests of the factorizations.
 
 use faer::{Mat, MatRef};
-use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use super::multiply;
 
 /// Entries uniform in [-1, 1].
 pub(super) fn random(m: usize, n: usize, seed: u64) -> Mat<f64> {
     let mut generator = ChaCha8Rng::seed_from_u64(seed);
-    Mat::from_fn(m, n, |_, _| generator.random_range(-1.0..1.0))
+    Mat::from_fn(m, n, |_, _| (generator.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0)
 }
 
 /// tanh(w.(x - xi)) at a uniform grid of `side` x `side` points: weights uniform in [-c, c]^2, xi in the unit square
