@@ -54,6 +54,7 @@ pub use case::Case;
 pub use document::{Origin, Place};
 
 use crate::error::{Error, Result};
+use crate::problem::Problem;
 use document::{Kind, Value, find};
 use equation::SIDES;
 use section::{Section, number};
@@ -146,8 +147,13 @@ impl ProblemFile {
             let example = "[0.0, 1.0]";
             domain.pair(name, example, number)?.ok_or_else(|| domain.missing(name, &format!("{name} = {example}")))
         };
-        let (x, y) = (side("x")?, side("y")?);
-        let choices = choices::choices(&root, &self.directory)?;
+        self.case_for(problem, side("x")?, side("y")?)
+    }
+
+    /// A problem on the rectangle `x[0]..x[1]` by `y[0]..y[1]` that stands elsewhere, solved as this file says.
+    pub fn case_for(&self, problem: Problem, x: [f64; 2], y: [f64; 2]) -> Result<Case> {
+        let document = self.document()?;
+        let choices = choices::choices(&Section::root(&document, ROOT)?, &self.directory)?;
         let has_exact = problem.exact.is_some();
         let case = Case {
             problem,
