@@ -1,0 +1,148 @@
+"""How to solve: the options of `solve` and `Solver`.
+
+An option is a key of a problem file under another name. The native module reads both in the same place, so that they
+mean the same and are refused with the same words.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, Optional, TypedDict, Union
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ddelm import _native
+from ddelm._types import Array
+
+if TYPE_CHECKING:
+    from ddelm.problem import Problem
+
+
+class Options(TypedDict, total=False):
+    """Options of `solve` and `Solver`. None is the same as leaving one out."""
+
+    #: "fast", the default, or "paper", which is Algorithm 1 of the paper to the letter.
+    preset: Optional[Literal["fast", "paper"]]
+    #: "schur", the default; "elm", one network; "locelm", continuity rows in one least-squares problem.
+    method: Optional[Literal["schur", "elm", "locelm"]]
+    #: Subdomains in x and y; (4, 4) unless given.
+    subdomains: Optional[Sequence[int]]
+    #: Intervals per side of a subdomain; 16 unless given.
+    points: Optional[int]
+    #: Neurons per subdomain; points^2 unless given.
+    neurons: Optional[int]
+    #: Where the collocation nodes lie: "chebyshev" or "uniform".
+    nodes: Optional[Literal["chebyshev", "uniform"]]
+    #: "tanh", "sin" or "gaussian".
+    activation: Optional[Literal["tanh", "sin", "gaussian"]]
+    #: How weights are drawn.
+    initialization: Optional[Literal["suggested", "weighted", "manual", "he", "glorot"]]
+    #: Half the range of the weights.
+    scale: Optional[float]
+    #: The constant of ``scale = c sqrt(neurons)``.
+    c: Optional[float]
+    #: By how much of its side a subdomain is enlarged for the biases.
+    r: Optional[float]
+    #: Seed of the weights.
+    seed: Optional[int]
+    #: Hidden layers in physical coordinates: w of shape (subdomains, 2, neurons), b of shape (subdomains, neurons).
+    weights: Union[tuple[ArrayLike, ArrayLike], Mapping[str, ArrayLike], None]
+    #: Whether subdomains have the same features: "shared" or "independent".
+    sharing: Optional[Literal["shared", "independent"]]
+    #: How the inverse of a local matrix is truncated: "qr" or "svd".
+    truncation: Optional[Literal["qr", "svd"]]
+    #: Directions smaller than this times the largest are dropped.
+    cut: Optional[float]
+    #: How the interface system is solved: "direct" or "cg".
+    interface: Optional[Literal["direct", "cg"]]
+    #: Relative residual at which conjugate gradients stop.
+    interface_tolerance: Optional[float]
+    #: Largest number of iterations of conjugate gradients.
+    max_iterations: Optional[int]
+    #: Largest number of refinement steps after a direct solve.
+    refinements: Optional[int]
+
+
+#: The keys of a problem file.
+KEYS = {
+    "preset": "preset",
+    "method": "method",
+    "subdomains": "discretization.subdomains",
+    "points": "discretization.points",
+    "neurons": "discretization.neurons",
+    "nodes": "discretization.nodes",
+    "tolerance": "discretization.tolerance",
+    "estimate": "discretization.estimate",
+    "activation": "network.activation",
+    "initialization": "network.initialization",
+    "scale": "network.scale",
+    "c": "network.c",
+    "r": "network.r",
+    "seed": "network.seed",
+    "sharing": "network.sharing",
+    "truncation": "network.truncation",
+    "cut": "network.cut",
+    "interface": "interface.solver",
+    "interface_tolerance": "interface.tolerance",
+    "max_iterations": "interface.max_iterations",
+    "refinements": "interface.refinements",
+}
+
+#: What is taken where neither the call nor a file says anything. The estimate is made when it is asked for.
+DEFAULTS: dict[str, object] = {"subdomains": (4, 4), "points": 16, "estimate": False}
+
+#: What the solver chooses if it is given a tolerance.
+_CHOSEN = ("subdomains", "points")
+
+
+def case(problem: Problem, options: Mapping[str, object]) -> _native.Case:
+    """Return a problem together with how to solve it."""
+    given = {name: value for name, value in options.items() if value is not None}
+    weights = _weights(given.pop("weights", None))
+    overrides = [_override(name, value) for name, value in given.items()]
+    if problem._file is not None:
+        return _native.Case.of_file(problem._file, overrides, weights)
+    defaults = dict(DEFAULTS)
+    if given.get("method") == "elm":
+        defaults["subdomains"] = (1, 1)
+    if "tolerance" in given:
+        defaults = {name: value for name, value in defaults.items() if name not in _CHOSEN}
+    overrides += [_override(name, value) for name, value in defaults.items() if name not in given]
+    return _native.Case(problem._core, overrides, weights)
+
+
+def _override(name: str, value: object) -> str:
+    if name not in KEYS:
+        near = difflib.get_close_matches(name, [*KEYS, "weights", "progress"], n=1)
+        hint = f"\nhint: did you mean {near[0]!r}?" if near else ""
+        raise TypeError(f"{name!r} is not an option{hint}")
+    return f"{KEYS[name]}={_toml(value)}"
+
+
+def _toml(value: Any) -> str:
+    """Write a value as TOML."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        value = value.tolist()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(_toml(entry) for entry in value)}]"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    return json.dumps(str(value))
+
+
+def _weights(weights: Any) -> Optional[tuple[Array, Array]]:
+    if weights is None:
+        return None
+    w, b = (weights["w"], weights["b"]) if isinstance(weights, Mapping) else weights
+    w, b = np.asarray(w, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if w.ndim != 3 or b.ndim != 2:
+        raise ValueError(
+            f"weights: w has the shape {w.shape} and b {b.shape}\n"
+            "hint: w has the shape (subdomains, 2, neurons) and b (subdomains, neurons)"
+        )
+    return w, b

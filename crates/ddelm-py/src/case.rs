@@ -1,0 +1,132 @@
+//! A problem together with how to solve it: options of Python go through the reader of problem files, so that they
+//! mean the same and are refused with the same words.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ddelm::Error;
+use ddelm::file::{Case as Core, Origin, ProblemFile};
+use ddelm::settings::{GivenWeights, Method, Sharing};
+use numpy::{PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::error::exception;
+use crate::problem::Problem;
+
+/// A problem file.
+#[pyclass(frozen, module = "ddelm._native")]
+pub struct File {
+    path: PathBuf,
+    file: ProblemFile,
+}
+
+#[pymethods]
+impl File {
+    /// Reads a problem file and refuses it if it cannot be solved.
+    #[new]
+    fn new(path: PathBuf) -> PyResult<Self> {
+        let file = ProblemFile::read(&path).map_err(exception)?;
+        let found = File { path, file };
+        found.case(&[])?;
+        Ok(found)
+    }
+
+    /// The problem in it.
+    fn problem(&self) -> PyResult<Problem> {
+        let case = self.case(&[])?;
+        Ok(Problem { core: case.problem, x: case.x, y: case.y })
+    }
+
+    /// Its text.
+    #[getter]
+    fn text(&self) -> &str {
+        self.file.text(Origin::File)
+    }
+}
+
+impl File {
+    fn case(&self, overrides: &[String]) -> PyResult<Core> {
+        let file = overrides.iter().fold(self.file.clone(), |file, text| file.set(text.as_str()));
+        file.case().map_err(|error| self.place(&file, error))
+    }
+
+    /// The exception for an error in the file, with its line.
+    fn place(&self, file: &ProblemFile, error: Error) -> PyErr {
+        let line = file.place(&error).filter(|place| place.origin == Origin::File).map(|place| {
+            let before = file.text(Origin::File).get(..place.span.start).unwrap_or_default();
+            1 + before.matches('\n').count()
+        });
+        let raised = exception(error);
+        match line {
+            None => raised,
+            Some(line) => {
+                let text = Python::attach(|py| raised.value(py).to_string());
+                PyValueError::new_err(format!("{}, line {line}: {text}", self.path.display()))
+            }
+        }
+    }
+}
+
+/// A problem and how to solve it.
+#[pyclass(frozen, module = "ddelm._native")]
+pub struct Case {
+    pub core: Arc<Core>,
+}
+
+/// Hidden layers: w of shape (subdomains, 2, neurons) and b of shape (subdomains, neurons).
+type Weights<'py> = (PyReadonlyArray3<'py, f64>, PyReadonlyArray2<'py, f64>);
+
+#[pymethods]
+impl Case {
+    /// A problem of Python with options as overrides of an empty file, `"discretization.points=16"`.
+    #[new]
+    #[pyo3(signature = (problem, options, weights=None))]
+    fn new(problem: &Problem, options: Vec<String>, weights: Option<Weights<'_>>) -> PyResult<Self> {
+        let file = options.into_iter().fold(ProblemFile::new(""), ProblemFile::set);
+        let case = file.case_for(problem.core.clone(), problem.x, problem.y).map_err(exception)?;
+        Self::with_weights(case, weights)
+    }
+
+    /// The problem of a file with options as overrides.
+    #[staticmethod]
+    #[pyo3(signature = (file, options, weights=None))]
+    fn of_file(file: &File, options: Vec<String>, weights: Option<Weights<'_>>) -> PyResult<Self> {
+        Self::with_weights(file.case(&options)?, weights)
+    }
+}
+
+impl Case {
+    fn with_weights(mut case: Core, weights: Option<Weights<'_>>) -> PyResult<Self> {
+        if let Some((w, b)) = weights {
+            case.settings.weights = Some(Arc::new(given(&w, &b)?));
+            case.settings.sharing = Sharing::Independent;
+        }
+        if case.settings.method == Method::Fem {
+            return Err(exception(Error::input(
+                "method",
+                "\"fem\"",
+                "finite elements have no networks",
+                "use ddelm.finite_element",
+            )));
+        }
+        case.validate().map_err(exception)?;
+        Ok(Case { core: Arc::new(case) })
+    }
+}
+
+fn given(w: &PyReadonlyArray3<'_, f64>, b: &PyReadonlyArray2<'_, f64>) -> PyResult<GivenWeights> {
+    match (w.shape(), b.shape()) {
+        (&[s, 2, m], &[t, n]) if s == t && m == n => Ok(GivenWeights {
+            neurons: m,
+            w: w.as_array().iter().copied().collect(),
+            b: b.as_array().iter().copied().collect(),
+        }),
+        (w, b) => Err(exception(Error::input(
+            "network.weights",
+            format!("w of shape {w:?}, b of shape {b:?}"),
+            "the shapes do not fit",
+            "weights are w of shape (subdomains, 2, neurons) and b of shape (subdomains, neurons)",
+        ))),
+    }
+}

@@ -1,0 +1,235 @@
+//! Coefficients, sources and boundary values from Python: numbers, formulas, and functions of whole arrays.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use ddelm::Error;
+use ddelm::expression::Formula;
+use ddelm::field::{Failure, FieldRef, constant};
+use ddelm::random_field::RandomField;
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+use crate::error::exception;
+
+/// A field that lives in Rust: a formula, possibly with other fields in it, or a random field.
+#[pyclass(frozen, module = "ddelm._native")]
+pub struct Field(FieldRef);
+
+#[pymethods]
+impl Field {
+    /// A formula that may call fields by name.
+    #[staticmethod]
+    fn formula(text: &str, fields: BTreeMap<String, Bound<'_, PyAny>>) -> PyResult<Self> {
+        let named = |(name, value): (String, Bound<'_, PyAny>)| field(&value, &name).map(|f| (name, f));
+        let fields = fields.into_iter().map(named).collect::<PyResult<_>>()?;
+        let formula = Formula::parse_with(text, &fields)
+            .map_err(|error| exception(Error::Formula { key: "formula".into(), error }))?;
+        Ok(Field(Arc::new(formula)))
+    }
+
+    /// A random field with so many modes.
+    #[staticmethod]
+    fn random(alpha: f64, modes: usize, seed: u64) -> PyResult<Self> {
+        Ok(Field(Arc::new(RandomField::new(alpha, modes, seed).map_err(exception)?)))
+    }
+
+    /// The sum of plane waves with amplitudes a, wave vectors w of shape (modes, 2), and phases b.
+    #[staticmethod]
+    fn waves(a: Vec<f64>, w: PyReadonlyArray2<'_, f64>, b: Vec<f64>) -> PyResult<Self> {
+        let w = w.as_array().rows().into_iter().map(|row| [row[0], row[1]]).collect();
+        Ok(Field(Arc::new(RandomField::from_arrays(a, w, b).map_err(exception)?)))
+    }
+
+    /// Values at points.
+    fn values<'py>(
+        &self,
+        py: Python<'py>,
+        x: PyReadonlyArray1<'py, f64>,
+        y: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        values(py, &self.0, x, y)
+    }
+
+    /// Gradients at points, or `None` if they are not known.
+    #[allow(clippy::type_complexity)]
+    fn gradients<'py>(
+        &self,
+        py: Python<'py>,
+        x: PyReadonlyArray1<'py, f64>,
+        y: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Option<[Bound<'py, PyArray1<f64>>; 2]>> {
+        let (x, y) = (x.to_vec()?, y.to_vec()?);
+        let (mut dx, mut dy) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+        let known = py.detach(|| self.0.gradients(&x, &y, &mut dx, &mut dy)).map_err(|f| failed(f, &self.0))?;
+        Ok(known.then(|| [PyArray1::from_vec(py, dx), PyArray1::from_vec(py, dy)]))
+    }
+
+    /// The formula, or what kind of field it is.
+    fn describe(&self) -> String {
+        self.0.describe()
+    }
+}
+
+/// The values of a field at points.
+pub fn values<'py>(
+    py: Python<'py>,
+    field: &FieldRef,
+    x: PyReadonlyArray1<'py, f64>,
+    y: PyReadonlyArray1<'py, f64>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let (x, y) = (x.to_vec()?, y.to_vec()?);
+    let mut out = vec![0.0; x.len()];
+    py.detach(|| field.values(&x, &y, &mut out)).map_err(|failure| failed(failure, field))?;
+    Ok(PyArray1::from_vec(py, out))
+}
+
+fn failed(failure: Failure, field: &FieldRef) -> PyErr {
+    exception(Error::Callback { quantity: field.describe(), failure })
+}
+
+/// A field from a number, a formula, a [`Field`] or a function. `key` is its path in a problem file.
+pub fn field(value: &Bound<'_, PyAny>, key: &str) -> PyResult<FieldRef> {
+    with_gradient(value, None, key)
+}
+
+/// [`field`] with the gradient of a function, if the user knows it.
+pub fn with_gradient(value: &Bound<'_, PyAny>, gradient: Option<&Bound<'_, PyAny>>, key: &str) -> PyResult<FieldRef> {
+    if let Some(gradient) = gradient.filter(|g| !g.is_callable() || !value.is_callable()) {
+        return Err(PyTypeError::new_err(format!(
+            "{key}: a gradient is a function that goes with a function, not {} with {}",
+            kind(gradient),
+            kind(value)
+        )));
+    }
+    if let Ok(text) = value.cast::<PyString>() {
+        let formula = Formula::parse(text.to_str()?);
+        let formula = formula.map_err(|error| exception(Error::Formula { key: key.into(), error }))?;
+        Ok(Arc::new(formula))
+    } else if let Ok(native) = value.getattr("_core").and_then(|core| Ok(core.cast_into::<Field>()?)) {
+        Ok(native.get().0.clone())
+    } else if value.is_callable() {
+        Ok(Arc::new(Function::new(value, None, gradient)))
+    } else if let Ok(number) = value.extract::<f64>() {
+        Ok(constant(number))
+    } else {
+        Err(PyTypeError::new_err(format!(
+            "{key}: expected a number, a formula or a function of (x, y), not {}",
+            kind(value)
+        )))
+    }
+}
+
+/// The components of a vector field: two fields, or one function that returns both.
+pub fn vector(value: &Bound<'_, PyAny>, key: &str) -> PyResult<[FieldRef; 2]> {
+    if value.is_callable() {
+        return Ok([0, 1].map(|k| Arc::new(Function::new(value, Some(k), None)) as FieldRef));
+    }
+    let parts = pair(value)
+        .ok_or_else(|| PyTypeError::new_err(format!("{key}: expected two components, not {}", kind(value))))?;
+    Ok([field(&parts[0], key)?, field(&parts[1], key)?])
+}
+
+/// The two entries of a sequence; text is not one.
+pub fn pair<'py>(value: &Bound<'py, PyAny>) -> Option<[Bound<'py, PyAny>; 2]> {
+    if value.is_instance_of::<PyString>() { None } else { value.extract().ok() }
+}
+
+fn kind(value: &Bound<'_, PyAny>) -> String {
+    value.get_type().name().map_or_else(|_| "this object".into(), |name| format!("`{name}`"))
+}
+
+/// A Python function of (x, y), called with whole arrays.
+struct Function {
+    function: Py<PyAny>,
+    /// Which of the values it returns, for a function that returns a vector.
+    component: Option<usize>,
+    gradient: Option<Py<PyAny>>,
+    name: String,
+}
+
+impl Function {
+    fn new(function: &Bound<'_, PyAny>, component: Option<usize>, gradient: Option<&Bound<'_, PyAny>>) -> Self {
+        let name = function.getattr("__name__").and_then(|name| name.extract::<String>());
+        Function {
+            function: function.clone().unbind(),
+            component,
+            gradient: gradient.map(|g| g.clone().unbind()),
+            name: name.unwrap_or_else(|_| kind(function)),
+        }
+    }
+}
+
+impl ddelm::field::Field for Function {
+    fn values(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), Failure> {
+        attached(|py| {
+            let returned = call(self.function.bind(py), x, y)?;
+            match self.component {
+                None => copy(&returned, out),
+                Some(k) => copy(&two(&returned)?[k], out),
+            }
+        })
+    }
+
+    fn gradients(&self, x: &[f64], y: &[f64], dx: &mut [f64], dy: &mut [f64]) -> Result<bool, Failure> {
+        let Some(gradient) = &self.gradient else {
+            return Ok(false);
+        };
+        attached(|py| {
+            let [gx, gy] = two(&call(gradient.bind(py), x, y)?)?;
+            copy(&gx, dx)?;
+            copy(&gy, dy)
+        })?;
+        Ok(true)
+    }
+
+    fn describe(&self) -> String {
+        format!("the function {}", self.name)
+    }
+}
+
+/// Takes the interpreter; fails if it is shutting down.
+fn attached<T>(f: impl FnOnce(Python<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+    Python::try_attach(f).unwrap_or_else(|| Err("Python is shutting down".into()))
+}
+
+fn call<'py>(function: &Bound<'py, PyAny>, x: &[f64], y: &[f64]) -> PyResult<Bound<'py, PyAny>> {
+    let py = function.py();
+    function.call1(PyTuple::new(py, [PyArray1::from_slice(py, x), PyArray1::from_slice(py, y)])?)
+}
+
+fn two<'py>(returned: &Bound<'py, PyAny>) -> Result<[Bound<'py, PyAny>; 2], Failure> {
+    pair(returned).ok_or_else(|| format!("the function returned {} instead of two arrays", kind(returned)).into())
+}
+
+/// Copies what a function returned: an array with one real number for each point, or one number for all of them.
+fn copy(returned: &Bound<'_, PyAny>, out: &mut [f64]) -> Result<(), Failure> {
+    let py = returned.py();
+    let plain = returned.extract::<PyReadonlyArray1<'_, f64>>();
+    let values = match plain {
+        Ok(values) => values,
+        Err(_) => {
+            let numpy = py.import("numpy")?;
+            let array = numpy.call_method1("asarray", (returned,))?;
+            let (shape, dtype) = (array.getattr("shape")?, array.getattr("dtype")?);
+            if !"biuf".contains(&dtype.getattr("kind")?.extract::<String>()?) {
+                return Err(format!("the function returned values of type {dtype}, not real numbers").into());
+            }
+            let points = out.len();
+            let real = array.call_method1("astype", ("float64",))?;
+            match real.getattr("ndim")?.extract::<usize>()? {
+                0 => numpy.call_method1("broadcast_to", (real, points))?.extract()?,
+                1 => real.extract()?,
+                _ => return Err(format!("the function returned an array of shape {shape} for {points} points").into()),
+            }
+        }
+    };
+    let values = values.as_array();
+    if values.len() != out.len() {
+        return Err(format!("the function returned {} values for {} points", values.len(), out.len()).into());
+    }
+    out.iter_mut().zip(values).for_each(|(out, value)| *out = *value);
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! The extension module behind the Python package `ddelm`.
+//!
+//! Names, defaults and documentation for people live in `python/ddelm`; here arrays, functions and errors cross over.
+
+mod case;
+mod error;
+mod field;
+mod finite_element;
+mod problem;
+mod solution;
+mod solver;
+mod watch;
+
+use pyo3::prelude::*;
+
+/// The method, in Rust.
+#[pymodule(gil_used = true)]
+mod _native {
+    #[pymodule_export]
+    use crate::case::{Case, File};
+    #[pymodule_export]
+    use crate::field::Field;
+    #[pymodule_export]
+    use crate::finite_element::FiniteElement;
+    #[pymodule_export]
+    use crate::problem::Problem;
+    #[pymodule_export]
+    use crate::solution::Solution;
+    #[pymodule_export]
+    use crate::solver::{Solver, solve};
+    #[pymodule_export]
+    use crate::watch::{set_threads, threads};
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}
