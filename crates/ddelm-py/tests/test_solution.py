@@ -1,0 +1,143 @@
+"""Solutions as functions, and in files."""
+
+import json
+import os
+import pickle
+
+import numpy as np
+import pytest
+
+import ddelm
+
+
+def exact(x, y):
+    return np.sin(2 * np.pi * x) * np.exp(y)
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        (0.3, 0.4),
+        ([0.1, 0.2], 0.5),
+        (np.linspace(0, 1, 6).reshape(2, 3), np.array([[0.1], [0.9]])),
+        (np.float32(0.25), 1),
+        (np.zeros((0,)), 0.5),
+        (np.arange(6).reshape(2, 3)[:, ::2] / 10, 0.5),
+    ],
+)
+def test_points_of_any_shape(wave, x, y):
+    expected = exact(np.asarray(x, dtype=float), np.asarray(y, dtype=float))
+    assert np.shape(wave(x, y)) == expected.shape
+    assert np.allclose(wave(x, y), expected, rtol=0, atol=1e-10)
+    assert wave.gradient(x, y).shape == (2, *expected.shape)
+
+
+def test_a_single_point_gives_a_number(wave):
+    assert isinstance(wave(0.3, 0.4), float)
+
+
+def test_gradient_residual_and_error(wave, grid):
+    ux, uy = wave.gradient(*grid)
+    assert np.abs(ux - 2 * np.pi * np.cos(2 * np.pi * grid[0]) * np.exp(grid[1])).max() < 1e-8
+    assert np.abs(uy - exact(*grid)).max() < 1e-8
+    assert np.abs(wave.residual(*grid)).max() < 1e-5
+    assert np.abs(wave.error(*grid) - (wave(*grid) - exact(*grid))).max() < 1e-12
+
+
+def test_the_networks_are_the_solution(wave):
+    # Subdomain (1, 1) of 3 x 2 is number 3.
+    network = wave.network(3)
+    z = network.weights.T @ np.array([0.25, 0.5]) + network.biases
+    value = network.coefficients @ np.tanh(z)
+    assert value == pytest.approx(wave((1 + 0.25) / 3, (1 + 0.5) / 2), abs=1e-9)
+    assert wave.activation == "tanh"
+    with pytest.raises(IndexError, match="no subdomain 6"):
+        wave.network(6)
+
+
+def test_interface_values(wave):
+    points, values = wave.interface
+    assert points.shape == (wave.report.interface.unknowns, 2)
+    assert np.abs(values - exact(*points.T)).max() < 1e-10
+
+
+def test_the_report_says_what_was_done(wave):
+    report = wave.report
+    assert (report.status, report.method, report.subdomains, report.points) == ("solved", "schur", 6, 14)
+    assert report.features.neurons == 14**2 and report.interface.solver == "direct"
+    assert report.seconds.total > 0
+    assert "6 subdomains" in str(report) and "L2" in str(report)
+    assert "6 subdomains, L2 error" in repr(wave)
+
+
+def test_save_and_load_keep_every_bit(wave, grid, tmp_path):
+    wave.save(tmp_path / "u.safetensors")
+    loaded = ddelm.load(tmp_path / "u.safetensors")
+    assert (loaded(*grid) == wave(*grid)).all()
+    assert loaded.report == wave.report
+    assert loaded.estimate is None
+    with pytest.raises(ValueError, match="residual: the problem of this solution is not known"):
+        loaded.residual(0.5, 0.5)
+    loaded.problem = wave.problem
+    assert loaded.residual(0.4, 0.5) == wave.residual(0.4, 0.5)
+
+
+def test_saved_solutions_can_be_evaluated_without_the_package(wave, tmp_path):
+    safe_open = pytest.importorskip("safetensors").safe_open
+    wave.save(tmp_path / "u.safetensors")
+    with safe_open(tmp_path / "u.safetensors", framework="numpy") as file:
+        header = json.loads(file.metadata()["ddelm"])
+        w, b, c = (file.get_tensor(name) for name in ("weights", "biases", "coefficients"))
+    assert header["activation"] == "tanh"
+    x, y, (nx, ny) = 0.35, 0.8, wave.subdomains
+    i, j = int(x * nx), int(y * ny)
+    k = 0 if len(w) == 1 else i * ny + j
+    u = c[i * ny + j] @ np.tanh(w[k, 0] * (x * nx - i) + w[k, 1] * (y * ny - j) + b[k])
+    assert u == pytest.approx(wave(x, y), abs=1e-9)
+
+
+def test_vtk_files_can_be_read(wave, tmp_path):
+    meshio = pytest.importorskip("meshio")
+    wave.to_vtk(tmp_path / "u.vtu", resolution=4)
+    mesh = meshio.read(tmp_path / "u.vtu")
+    x, y, _ = mesh.points.T
+    assert sum(len(block.data) for block in mesh.cells) == 6 * 4 * 4
+    assert np.abs(mesh.point_data["u"].ravel() - exact(x, y)).max() < 1e-10
+    assert set(mesh.point_data) >= {"u", "gradient", "flux", "residual", "error"}
+    assert np.abs(mesh.point_data["error"]).max() < 1e-10
+
+
+def test_pickle_keeps_every_bit(wave, grid):
+    copy = pickle.loads(pickle.dumps(wave))
+    assert (copy(*grid) == wave(*grid)).all()
+    assert copy.report == wave.report
+    assert (copy.residual(*grid) == wave.residual(*grid)).all()
+    plate = pickle.loads(pickle.dumps(ddelm.Plate(load="x", boundary=ddelm.Clamped("y", 1.0))))
+    assert repr(plate) == repr(ddelm.Plate(load="x", boundary=ddelm.Clamped("y", 1.0)))
+    for field in (ddelm.Formula("g(y, x)", g="x"), ddelm.RandomField(2.0, 8, 1), ddelm.RandomField.from_arrays([1], [[1, 2]], [3])):
+        assert pickle.loads(pickle.dumps(field))(0.2, 0.3) == field(0.2, 0.3)
+
+
+@pytest.mark.parametrize("quantity", ["u", "gradient", "residual", "error"])
+def test_pictures(wave, quantity):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, ax = plt.subplots()
+    assert wave.plot(quantity, ax=ax, resolution=20, cmap="magma") is ax
+    figure.canvas.draw()
+    assert len(ax.collections) == 3
+    with pytest.raises(ValueError, match="quantity = 'v'"):
+        wave.plot("v", ax=ax)
+    plt.close(figure)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_fork_has_threads_of_its_own(wave):
+    expected = wave(0.3, 0.4)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if wave(0.3, 0.4) == expected and ddelm.threads() > 0 else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -1,0 +1,52 @@
+"""The package is typed, and the stub of the extension module is true."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+import ddelm
+
+pytest.importorskip("mypy")
+
+USER = """
+import numpy as np
+import ddelm
+
+problem = ddelm.Problem(
+    diffusion=lambda x, y: 1.1 + np.tanh(np.sin(5 * x)),
+    source="x",
+    boundary={"left": ddelm.Neumann(0.0), "right": ddelm.Dirichlet("y"), "top": ddelm.Robin(1.0), "bottom": ddelm.Dirichlet()},
+    domain=((0, 1), (0, 1)),
+)
+u = ddelm.solve(problem, subdomains=(8, 8), points=16, progress=lambda event: print(event.stage))
+total: float = float(u(0.5, 0.5)) + u.report.seconds.total
+ux, uy = u.gradient([0.1, 0.2], 0.3)
+solver = ddelm.Solver(problem, subdomains=(8, 8), activation="sin")
+u1 = solver.solve(source=lambda x, y: x)
+"""
+
+
+def mypy(*arguments, cwd):
+    done = subprocess.run([sys.executable, "-m", *arguments], capture_output=True, text=True, cwd=cwd)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_the_package_is_typed():
+    code, said = mypy("mypy", "--config-file", ROOT / "pyproject.toml", "-p", "ddelm", cwd=Path(ddelm.__file__).parents[1])
+    assert code == 0, said
+
+
+def test_the_stub_is_true():
+    code, said = mypy("mypy.stubtest", "ddelm._native", "--ignore-disjoint-bases", cwd=ROOT / "crates")
+    assert code == 0, said
+
+
+def test_programs_of_users_are_checked(tmp_path):
+    (tmp_path / "good.py").write_text(USER)
+    assert mypy("mypy", "--strict", "good.py", cwd=tmp_path)[0] == 0
+    (tmp_path / "bad.py").write_text(USER + 'ddelm.solve(problem, pionts=3)\nddelm.solve(problem, preset="fst")\n')
+    code, said = mypy("mypy", "--strict", "bad.py", cwd=tmp_path)
+    assert code == 1 and "pionts" in said and "preset" in said

@@ -1,0 +1,25 @@
+#!/bin/sh
+# Builds the wheel, installs it in a fresh virtual environment and runs the Python tests.
+#
+# The wheel is built in the dev profile, which is optimised and shares its dependencies with `cargo test`.
+set -eu
+cd "$(dirname "$0")/.."
+
+target=${CARGO_TARGET_DIR:-target}
+mkdir -p "$target"
+target=$(cd "$target" && pwd)
+environment=$target/python-tests
+wheels=$target/wheels-dev
+
+rm -rf "$environment" "$wheels"
+python3 -m venv "$environment"
+"$environment/bin/pip" install --quiet --disable-pip-version-check -r crates/ddelm-py/tests/requirements.txt
+
+cargo clippy --quiet --no-deps --package ddelm-py -- -D warnings
+
+# The tests compare with the command line.
+cargo build --quiet --package ddelm-cli
+"$environment/bin/maturin" build --quiet --profile dev --out "$wheels"
+"$environment/bin/pip" install --quiet --disable-pip-version-check "$wheels"/*.whl
+
+DDELM=$target/debug/ddelm "$environment/bin/python" -m pytest --quiet "$@"
