@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{self as snippet, AnnotationKind, Group, Level, Renderer, Snippet};
 use ddelm::Error;
 use ddelm::file::Origin;
 
@@ -48,6 +48,10 @@ impl Terminal {
                 };
                 let caret = AnnotationKind::Primary.span(place.span);
                 title.element(Snippet::source(file.text(place.origin)).path(path).annotation(caret))
+            }
+            // What is missing altogether has no line, but the file has a name.
+            None if failure.error.key().is_some() && !name.is_empty() => {
+                title.element(snippet::Origin::path(name.as_str()))
             }
             None => Group::with_title(title),
         };

@@ -14,7 +14,9 @@ mod picture;
 mod points;
 mod problem;
 mod saved;
+mod stdout;
 mod summary;
+mod table;
 mod version;
 mod view;
 

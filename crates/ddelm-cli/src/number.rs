@@ -14,6 +14,21 @@ pub fn seconds(value: f64) -> String {
     }
 }
 
+/// A time that is only known roughly: one digit.
+pub fn rough_seconds(value: f64) -> String {
+    if value < 0.01 {
+        return "less than 0.01 s".into();
+    }
+    let digit = 10.0_f64.powf(value.log10().floor());
+    let rounded = (value / digit).round() * digit;
+    match rounded {
+        v if v < 1.0 => format!("{v:.2} s"),
+        v if v < 100.0 => format!("{v:.0} s"),
+        v if v < 6000.0 => format!("{:.0} min", v / 60.0),
+        v => format!("{:.0} h", v / 3600.0),
+    }
+}
+
 /// An amount of memory: `45 MB`, `1.2 GB`.
 pub fn bytes(value: u64) -> String {
     let megabytes = value as f64 / 1e6;
@@ -32,6 +47,10 @@ mod tests {
     fn numbers_are_short() {
         assert_eq!(error(6.84e-13), "6.8e-13");
         assert_eq!([0.0364, 12.34, 250.7].map(seconds), ["0.036 s", "12.3 s", "4 min 10 s"]);
+        assert_eq!(
+            [0.001, 0.0234, 0.46, 3.4, 340.0, 9000.0].map(rough_seconds).join(", "),
+            "less than 0.01 s, 0.02 s, 0.50 s, 3 s, 5 min, 2 h"
+        );
         assert_eq!([4_500_000, 45_000_000, 1_230_000_000].map(bytes), ["4.5 MB", "45 MB", "1.2 GB"]);
     }
 }

@@ -9,6 +9,9 @@ pub fn short() -> &'static str {
 
 /// The version and the features built in.
 pub fn long() -> &'static str {
-    static TEXT: LazyLock<String> = LazyLock::new(|| format!("{}\nthreads: {}", short(), rayon::current_num_threads()));
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let features = ddelm::FEATURES.map(|(name, built)| format!("{}{name}", if built { '+' } else { '-' }));
+        format!("{}\nfeatures: {}", short(), features.join(" "))
+    });
     &TEXT
 }

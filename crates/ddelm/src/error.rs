@@ -166,7 +166,8 @@ impl Error {
             | Error::Write { hint, .. } => Some(hint).filter(|h| !h.is_empty()).map(String::as_str),
             Error::Formula { error, .. } => error.hint.as_deref(),
             Error::NotFinite { .. } => Some("check the formula for a division by zero, a root or a logarithm there"),
-            Error::Callback { .. } | Error::Elsewhere { .. } | Error::Syntax { .. } | Error::Interrupted => None,
+            Error::Syntax { .. } => Some("a problem file is TOML: key = value, [table], and formulas in quotes"),
+            Error::Callback { .. } | Error::Elsewhere { .. } | Error::Interrupted => None,
         }
     }
 

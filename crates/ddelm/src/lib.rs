@@ -100,8 +100,13 @@ pub mod solution;
 pub mod solver;
 mod stages;
 pub mod symbol;
+pub mod tuning;
 pub mod typeset;
 #[cfg(feature = "vtk")]
 pub mod vtk;
 
 pub use error::{Error, Result};
+
+/// The optional parts of this library, and whether they were built in.
+pub const FEATURES: [(&str, bool); 3] =
+    [("mpi", cfg!(feature = "mpi")), ("save", cfg!(feature = "save")), ("vtk", cfg!(feature = "vtk"))];

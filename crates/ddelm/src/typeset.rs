@@ -59,7 +59,7 @@ impl Condition {
         match &self.kind {
             ConditionKind::Dirichlet => format!("u = {}", value(0)),
             ConditionKind::Neumann => format!("{flux} = {}", value(0)),
-            ConditionKind::Robin { coefficient } => format!("{flux} + {} u = {}", factor(coefficient), value(0)),
+            ConditionKind::Robin { coefficient } => format!("{flux} + {} = {}", times_u(coefficient), value(0)),
             ConditionKind::SimplySupported => format!("u = {}, Δu = {}", value(0), value(1)),
             ConditionKind::Clamped => format!("u = {}, ∂u/∂n = {}", value(0), value(1)),
         }
@@ -105,11 +105,12 @@ fn second_order(
     (left, below)
 }
 
-/// A coefficient in front of u.
-fn factor(field: &FieldRef) -> String {
+/// A coefficient times u.
+fn times_u(field: &FieldRef) -> String {
     match field.constant() {
-        Some(value) => value.to_string(),
-        None => format!("({})", field.describe()),
+        Some(1.0) => "u".into(),
+        Some(value) => format!("{value} u"),
+        None => format!("({}) u", field.describe()),
     }
 }
 

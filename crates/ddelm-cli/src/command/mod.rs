@@ -1,10 +1,15 @@
 //! The subcommands, one file each.
 
+mod check;
 mod compare;
+mod completions;
+mod convergence;
 mod eval;
 mod info;
+mod new;
 mod plot;
 mod solve;
+mod tune;
 
 use crate::Common;
 use crate::diagnostic::Terminal;
@@ -22,6 +27,10 @@ pub enum Outcome {
 /// A subcommand.
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
+    /// Write a commented problem file to start from
+    New(new::New),
+    /// Show what a problem file asks for and what it will cost, without solving it
+    Check(check::Check),
     /// Solve a problem
     Solve(solve::Solve),
     /// Evaluate a solution and its gradient at points
@@ -32,6 +41,14 @@ pub enum Command {
     Info(info::Info),
     /// Compare two solutions
     Compare(compare::Compare),
+    /// Look for a better scale of the random weights, on one subdomain
+    Tune(tune::Tune),
+    /// Tabulate errors and times over points and subdomains
+    Convergence(convergence::Convergence),
+    /// Print a completion script for a shell
+    Completions(completions::Completions),
+    /// Print the manual page
+    Man(completions::Man),
 }
 
 impl Command {
@@ -43,11 +60,17 @@ impl Command {
     /// Carries it out.
     pub fn run(&self, common: &Common, terminal: &Terminal) -> Result<Outcome, Failure> {
         match self {
+            Command::New(new) => new.run(common),
+            Command::Check(check) => check.run(),
             Command::Solve(solve) => solve.run(common, terminal),
             Command::Eval(eval) => eval.run(),
             Command::Plot(plot) => plot.run(common),
             Command::Info(info) => info.run(),
             Command::Compare(compare) => compare.run(common),
+            Command::Tune(tune) => tune.run(common, terminal),
+            Command::Convergence(convergence) => convergence.run(common, terminal),
+            Command::Completions(completions) => completions.run(),
+            Command::Man(man) => man.run(),
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::listener::Listener;
 use crate::output::OutputArguments;
 use crate::problem::ProblemArguments;
+use crate::stdout;
 use crate::summary::summary;
 
 /// Arguments of `ddelm solve`.
@@ -35,7 +36,7 @@ impl Solve {
                 return Ok(Outcome::Done);
             }
             let (_, report) = input.case.solve_by_finite_elements().map_err(|error| input.failure(error))?;
-            return Ok(self.print(&report, input.case.cells));
+            return self.print(&report, input.case.cells);
         }
         let listener = Listener::new(common, terminal);
         let solution = input.case.solve_on(&common.machine.0, &listener).map_err(|error| input.failure(error))?;
@@ -47,7 +48,7 @@ impl Solve {
             warn(&solution.report, terminal);
         }
         let counts = solution.decomposition.grid().map_or(input.case.subdomains, |(_, _, counts)| counts);
-        let outcome = self.print(&solution.report, counts);
+        let outcome = self.print(&solution.report, counts)?;
         let written = self.output.write(&solution, &input.case.problem, &input.file.resolved()?)?;
         if !common.quiet {
             written.iter().for_each(|path| eprintln!("wrote {}", path.display()));
@@ -55,13 +56,9 @@ impl Solve {
         Ok(outcome)
     }
 
-    fn print(&self, report: &Report, counts: [usize; 2]) -> Outcome {
-        if self.json {
-            println!("{}", json(report));
-        } else {
-            print!("{}", summary(report, counts));
-        }
-        outcome(report)
+    fn print(&self, report: &Report, counts: [usize; 2]) -> Result<Outcome, Failure> {
+        stdout::print(&if self.json { json(report) } else { summary(report, counts) })?;
+        Ok(outcome(report))
     }
 }
 
@@ -74,7 +71,7 @@ fn warn(report: &Report, terminal: &Terminal) {
 
 /// The report as one JSON object. It holds nothing that JSON cannot: numbers that are not finite become null.
 fn json(report: &Report) -> String {
-    serde_json::to_string_pretty(report).unwrap_or_default()
+    serde_json::to_string_pretty(report).unwrap_or_default() + "\n"
 }
 
 /// What the status means for the exit code.

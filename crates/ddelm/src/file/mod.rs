@@ -43,6 +43,7 @@ mod case;
 mod choices;
 mod document;
 mod equation;
+mod probe;
 mod random;
 mod section;
 #[cfg(test)]
@@ -177,7 +178,9 @@ impl ProblemFile {
         }
         let key = error.key()?;
         let document = self.document().ok()?;
-        let (mut found, complete) = find(&document, key)?;
+        // The source of a plate is its load.
+        let load = (key == "equation.source").then(|| find(&document, "equation.plate.load")).flatten();
+        let (mut found, complete) = load.filter(|(_, complete)| *complete).or_else(|| find(&document, key))?;
         if matches!(error, Error::UnknownKey { .. }) && complete {
             return Some(found.key.clone());
         }

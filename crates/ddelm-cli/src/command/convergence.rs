@@ -1,0 +1,123 @@
+//! `ddelm convergence`: errors and times over points and subdomains.
+
+use ddelm::file::Case;
+use ddelm::settings::Settings;
+
+use super::Outcome;
+use crate::Common;
+use crate::diagnostic::Terminal;
+use crate::failure::Failure;
+use crate::listener::Listener;
+use crate::number::error;
+use crate::problem::{Input, ProblemArguments};
+use crate::stdout;
+use crate::table::Table;
+
+/// Arguments of `ddelm convergence`.
+#[derive(Debug, clap::Args)]
+pub struct Convergence {
+    #[command(flatten)]
+    problem: ProblemArguments,
+    /// Points per side of a subdomain
+    #[arg(long, value_delimiter = ',', value_name = "N,N,...", default_value = "8,12,16,20")]
+    points: Vec<usize>,
+    /// Subdomains in each direction: 4 is 4x4
+    #[arg(long, value_delimiter = ',', value_name = "N,NxM,...", default_value = "2,4,8", value_parser = counts)]
+    subdomains: Vec<[usize; 2]>,
+}
+
+/// One solve.
+struct Run {
+    counts: [usize; 2],
+    points: usize,
+    l2: f64,
+    h1: Option<f64>,
+    seconds: f64,
+}
+
+impl Convergence {
+    /// Carries it out.
+    pub fn run(&self, common: &Common, terminal: &Terminal) -> Result<Outcome, Failure> {
+        let input = self.problem.read()?;
+        let listener = Listener::new(common, terminal);
+        let mut runs = Vec::new();
+        for &counts in &self.subdomains {
+            for &points in &self.points {
+                runs.push(one_run(&input, counts, points, &listener)?);
+            }
+        }
+        listener.finish();
+        let kind = if input.case.problem.exact.is_some() { "error" } else { "estimate" };
+        stdout::print(&table(&runs, kind).to_string())?;
+        Ok(Outcome::Done)
+    }
+}
+
+fn one_run(input: &Input, counts: [usize; 2], points: usize, listener: &Listener) -> Result<Run, Failure> {
+    let settings = Settings { points, neurons: None, ..input.case.settings.clone() };
+    let estimate = input.case.problem.exact.is_none();
+    let case = Case { subdomains: counts, settings, tolerance: None, estimate, ..input.case.clone() };
+    let solve = || {
+        case.validate()?;
+        case.solve(listener)
+    };
+    let report = solve().map_err(|error| input.failure(error))?.report;
+    let (l2, h1) = match (&report.errors, &report.estimate) {
+        (Some(e), _) => (e.l2, e.h1),
+        (None, Some(e)) => (e.l2, Some(e.h1)),
+        (None, None) => (f64::NAN, None),
+    };
+    Ok(Run { counts, points, l2, h1, seconds: report.seconds.total })
+}
+
+fn table(runs: &[Run], kind: &str) -> Table {
+    let (l2, h1) = (format!("L2 {kind}"), format!("H1 {kind}"));
+    let mut table = Table::new(&["subdomains", "points", &l2, &h1, "order", "seconds"]);
+    for (k, run) in runs.iter().enumerate() {
+        let before = k.checked_sub(1).map(|k| &runs[k]).filter(|before| before.counts == run.counts);
+        table.push(vec![
+            format!("{}x{}", run.counts[0], run.counts[1]),
+            run.points.to_string(),
+            error(run.l2),
+            run.h1.map_or("-".into(), error),
+            before.map_or("-".into(), |before| format!("{:.1}", order(before, run))),
+            format!("{:.3}", run.seconds),
+        ]);
+    }
+    table
+}
+
+/// The power of the points with which the L2 error falls from one run to the next.
+fn order(before: &Run, run: &Run) -> f64 {
+    (before.l2 / run.l2).ln() / (run.points as f64 / before.points as f64).ln()
+}
+
+/// Reads `4` or `4x2`.
+fn counts(text: &str) -> Result<[usize; 2], String> {
+    let (nx, ny) = text.split_once('x').unwrap_or((text, text));
+    let count = |part: &str| part.trim().parse::<usize>().ok().filter(|n| *n > 0);
+    match (count(nx), count(ny)) {
+        (Some(nx), Some(ny)) => Ok([nx, ny]),
+        _ => Err("expected a positive whole number, or two as in 4x2".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_one_number_or_two() {
+        assert_eq!(counts("4"), Ok([4, 4]));
+        assert_eq!(counts("4x2"), Ok([4, 2]));
+        for bad in ["", "0", "4x", "x", "a", "-1"] {
+            assert!(counts(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn the_order_of_a_power_is_its_exponent() {
+        let run = |points: usize| Run { counts: [1, 1], points, l2: (points as f64).powi(-3), h1: None, seconds: 0.0 };
+        assert!((order(&run(8), &run(12)) - 3.0).abs() < 1e-12);
+    }
+}

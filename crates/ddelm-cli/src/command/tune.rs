@@ -1,0 +1,71 @@
+//! `ddelm tune`: a good scale for the weights, found on one subdomain.
+
+use ddelm::tuning::{Trial, Tuning, tune};
+
+use super::Outcome;
+use crate::Common;
+use crate::diagnostic::Terminal;
+use crate::failure::Failure;
+use crate::listener::Listener;
+use crate::number::error;
+use crate::problem::ProblemArguments;
+use crate::stdout;
+use crate::table::Table;
+
+/// A scale that is better by less than this is not worth a line in the file.
+const WORTHWHILE: f64 = 2.0;
+
+/// Characters of the bar for every digit.
+const BAR_PER_DIGIT: f64 = 2.0;
+
+/// Room for a remark behind a bar.
+const MARK: usize = 8;
+
+/// Arguments of `ddelm tune`.
+#[derive(Debug, clap::Args)]
+pub struct Tune {
+    #[command(flatten)]
+    problem: ProblemArguments,
+    /// Seeds for every scale
+    #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    seeds: u8,
+}
+
+impl Tune {
+    /// Carries it out.
+    pub fn run(&self, common: &Common, terminal: &Terminal) -> Result<Outcome, Failure> {
+        let input = self.problem.read()?;
+        let listener = Listener::new(common, terminal);
+        let tuning = tune(&input.case, self.seeds.into(), &listener).map_err(|error| input.failure(error))?;
+        listener.finish();
+        let kind = if input.case.problem.exact.is_some() { "error" } else { "estimate" };
+        stdout::print(&format!("{}\n{}", table(&tuning, kind), advice(&tuning)))?;
+        Ok(Outcome::Done)
+    }
+}
+
+/// The trials, with a bar that is longer the more digits are right.
+fn table(tuning: &Tuning, kind: &str) -> Table {
+    let bar = |trial: &Trial| "#".repeat((-trial.error.log10() * BAR_PER_DIGIT).clamp(0.0, 40.0) as usize);
+    let width = tuning.trials.iter().map(|trial| bar(trial).len()).max().unwrap_or(0);
+    let mut table = Table::new(&["scale", kind, &format!("{:<1$}", "digits", width + MARK)]);
+    for trial in &tuning.trials {
+        let mark = match trial {
+            t if t.scale == tuning.best.scale => " best",
+            t if t.scale == tuning.default.scale => " default",
+            _ => "",
+        };
+        let bar = format!("{:<width$}{mark:<MARK$}", bar(trial));
+        table.push(vec![format!("{:.3}", trial.scale), error(trial.error), bar]);
+    }
+    table
+}
+
+/// The line to put into the file, if there is something to gain.
+fn advice(tuning: &Tuning) -> String {
+    let (best, default) = (tuning.best, tuning.default);
+    if default.error <= WORTHWHILE * best.error {
+        return "The default is as good as any.\n".into();
+    }
+    format!("[network]\nscale = {:.3}   # {} in place of {}\n", best.scale, error(best.error), error(default.error))
+}

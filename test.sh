@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Runs every check and test of the project, on a machine with Rust and Python. What else is needed is installed:
+# Debian packages with apt-get where that is allowed, Python packages into virtual environments under target/.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+# Members of the workspace that need nothing but Rust; the others have scripts of their own below.
+rust=(--package ddelm --package ddelm-cli)
+
+step() {
+    printf '\n== %s\n' "$*" >&2
+    "$@"
+}
+
+# Not every Rust installation has them.
+rustup component add rustfmt clippy >/dev/null 2>&1 || true
+
+step cargo fmt --all --check
+step cargo clippy "${rust[@]}" --all-targets -- -D warnings
+if cargo nextest --version >/dev/null 2>&1; then
+    step cargo nextest run "${rust[@]}"
+else
+    step cargo test "${rust[@]}" --lib --bins --tests
+fi
+step cargo test --package ddelm --doc
+RUSTDOCFLAGS="-D warnings" step cargo doc --no-deps "${rust[@]}"
+
+# Python, MPI and whatever else has a script.
+for script in scripts/test-*.sh; do
+    if [ -e "$script" ]; then step bash "$script"; fi
+done
+printf '\nAll tests passed.\n' >&2
