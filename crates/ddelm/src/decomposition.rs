@@ -102,6 +102,14 @@ pub enum Geometry {
 }
 
 impl Geometry {
+    /// Number of subdomains, if it is a number at all.
+    pub fn subdomains(&self) -> Option<usize> {
+        match self {
+            Geometry::Rectangle { subdomains: [nx, ny], .. } => nx.checked_mul(*ny),
+            Geometry::Maps { maps, .. } => Some(maps.len()),
+        }
+    }
+
     /// The decomposition that is described.
     pub fn decomposition(&self) -> Result<Decomposition> {
         match self {

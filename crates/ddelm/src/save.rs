@@ -169,10 +169,14 @@ fn parse(bytes: &[u8]) -> std::result::Result<Saved, String> {
         return Err(format!("version {version} of the format is newer than this program, which reads up to {VERSION}"));
     }
     let metadata: Metadata = serde_json::from_str(text).map_err(broken)?;
-    let decomposition = metadata.geometry.decomposition().map_err(|e| e.to_string())?;
     let tensors = Tensors::parse(bytes)?;
 
-    let subdomains = decomposition.len();
+    // The coefficients must be there before the geometry is built: a damaged file cannot ask for all the memory.
+    let subdomains = tensors.get("coefficients", 2)?.0[0];
+    if metadata.geometry.subdomains() != Some(subdomains) {
+        return Err(format!("there are coefficients for {subdomains} subdomains, but not in its geometry"));
+    }
+    let decomposition = metadata.geometry.decomposition().map_err(|e| e.to_string())?;
     let (shape, weights) = tensors.get("weights", 3)?;
     let &[networks, 2, neurons] = shape else {
         return Err(format!("`weights` has the shape {shape:?}, not (networks, 2, neurons)"));
@@ -331,7 +335,14 @@ mod tests {
             [&good[..at], to, &good[at + from.len()..]].concat()
         };
         assert!(problem(&replaced(br#"\"version\":1"#, br#"\"version\":9"#)).contains("version 9"));
-        assert!(problem(&replaced(br#"\"subdomains\":[3,2]"#, br#"\"subdomains\":[2,2]"#)).contains("coefficients"));
+        for wrong in [&br#"\"subdomains\":[2,2]"#[..], br#"\"subdomains\":[9999999999,9999999999]"#] {
+            // The header is longer or shorter by so many bytes.
+            let damaged = replaced(br#"\"subdomains\":[3,2]"#, wrong);
+            let length =
+                u64::from_le_bytes(damaged[..8].try_into().unwrap()) + damaged.len() as u64 - good.len() as u64;
+            let damaged = [&length.to_le_bytes(), &damaged[8..]].concat();
+            assert!(problem(&damaged).contains("coefficients for 6 subdomains"));
+        }
         assert!(problem(&replaced(br#"\"x\":[-0.1"#, br#"\"x\":[99.0"#)).contains("interval"));
         let missing = Solution::load(folder.path().join("none")).err().unwrap();
         assert_eq!(missing.hint(), Some("check the path"));
