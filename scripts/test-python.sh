@@ -17,9 +17,12 @@ python3 -m venv "$environment"
 
 cargo clippy --quiet --no-deps --package ddelm-py -- -D warnings
 
-# The tests compare with the command line.
-cargo build --quiet --package ddelm-cli
+# The tests compare with the command line. The tests of the workspace have built it already, as a rule.
+ddelm=$target/debug/ddelm
+if [ ! -x "$ddelm" ] || [ -n "$(find crates Cargo.lock \( -name '*.rs' -o -name 'Cargo.*' \) -newer "$ddelm")" ]; then
+    cargo build --quiet --package ddelm-cli
+fi
 "$environment/bin/maturin" build --quiet --profile dev --out "$wheels"
 "$environment/bin/pip" install --quiet --disable-pip-version-check "$wheels"/*.whl
 
-DDELM=$target/debug/ddelm "$environment/bin/python" -m pytest --quiet "$@"
+DDELM=$ddelm "$environment/bin/python" -m pytest --quiet "$@"
