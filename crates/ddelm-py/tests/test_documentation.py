@@ -55,7 +55,7 @@ def test_everything_public_is_documented():
                 assert not callable(member) or member.__doc__, f"{name}.{part}"
 
 
-@pytest.mark.parametrize("page", ["docs/python.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
 def test_programs_in_the_pages(page, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib").use("Agg")
     text = (ROOT / page).read_text()
