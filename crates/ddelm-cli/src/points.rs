@@ -9,6 +9,8 @@ use ddelm::solution::Gradients;
 use ddelm::{Error, Result, atomic};
 use rayon::prelude::*;
 
+use crate::stdout;
+
 /// Bytes of a CSV file that one thread reads at a time.
 const PIECE: usize = 1 << 18;
 /// Rows of a CSV file that one thread writes at a time, and pieces that are in memory at once.
@@ -204,16 +206,7 @@ pub fn write(path: Option<&Path>, points: &Points, found: &Gradients) -> Result<
             npz::write_npy(path, &Array { shape: vec![points.x.len(), 5], data })
         }
         Some(path) => atomic::write(path, |file| write_csv(file, table)),
-        None => match write_csv(&mut io::stdout().lock(), table) {
-            // Whoever reads has seen enough.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            Err(error) => Err(Error::Write {
-                path: "standard output".into(),
-                problem: format!("cannot write: {error}"),
-                hint: String::new(),
-            }),
-            Ok(()) => Ok(()),
-        },
+        None => stdout::write(|out| write_csv(out, table)),
     }
 }
 
@@ -228,7 +221,7 @@ fn write_csv(out: &mut impl Write, table: [&[f64]; 5]) -> io::Result<()> {
             out.write_all(&piece?)?;
         }
     }
-    out.flush()
+    Ok(())
 }
 
 fn format_rows(table: [&[f64]; 5], rows: std::ops::Range<usize>) -> io::Result<Vec<u8>> {

@@ -38,6 +38,9 @@ use crate::report::Report;
 use crate::solution::Solution;
 
 /// The version of the format that is written, and the newest that is read.
+///
+/// It is raised when a reader of this version would misread a file. Whatever is added to the report needs no new version,
+/// but a default (`#[serde(default)]`), so that older files are still read.
 pub const VERSION: u32 = 1;
 
 /// The entry of the file's metadata that holds everything that is not a tensor.

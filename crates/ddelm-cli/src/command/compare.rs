@@ -8,6 +8,7 @@ use crate::failure::Failure;
 use crate::number::error;
 use crate::picture;
 use crate::saved::SavedSolution;
+use crate::stdout;
 use crate::view::difference_map;
 
 /// Arguments of `ddelm compare`.
@@ -45,13 +46,11 @@ impl Compare {
         }
         if self.json {
             let norms = serde_json::json!({ "l2": found.l2, "h1": found.h1, "max": found.max });
-            println!("{norms:#}");
+            stdout::print(&format!("{norms:#}\n"))?;
         } else {
-            println!("L2         {} (relative)", error(found.l2));
-            if let Some(h1) = found.h1 {
-                println!("H1         {} (relative)", error(h1));
-            }
-            println!("maximum    {}", error(found.max));
+            let h1 = found.h1.map_or(String::new(), |h1| format!("H1         {} (relative)\n", error(h1)));
+            let (l2, max) = (error(found.l2), error(found.max));
+            stdout::print(&format!("L2         {l2} (relative)\n{h1}maximum    {max}\n"))?;
         }
         Ok(Outcome::Done)
     }

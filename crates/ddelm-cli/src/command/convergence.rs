@@ -1,5 +1,7 @@
 //! `ddelm convergence`: errors and times over points and subdomains.
 
+use std::path::PathBuf;
+
 use ddelm::file::Case;
 use ddelm::settings::Settings;
 
@@ -9,6 +11,7 @@ use crate::diagnostic::Terminal;
 use crate::failure::Failure;
 use crate::listener::Listener;
 use crate::number::error;
+use crate::picture::{self, Axis, LinePlot, Scene, Series, Style};
 use crate::problem::{Input, ProblemArguments};
 use crate::stdout;
 use crate::table::Table;
@@ -24,6 +27,9 @@ pub struct Convergence {
     /// Subdomains in each direction: 4 is 4x4
     #[arg(long, value_delimiter = ',', value_name = "N,NxM,...", default_value = "2,4,8", value_parser = counts)]
     subdomains: Vec<[usize; 2]>,
+    /// Draw the errors over points and over time, as .png or .svg
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
 }
 
 /// One solve.
@@ -49,6 +55,12 @@ impl Convergence {
         listener.finish();
         let kind = if input.case.problem.exact.is_some() { "error" } else { "estimate" };
         stdout::print(&table(&runs, kind).to_string())?;
+        if let Some(path) = &self.plot {
+            picture::write(path, &plot(&runs, kind))?;
+            if !common.quiet {
+                eprintln!("wrote {}", path.display());
+            }
+        }
         Ok(Outcome::Done)
     }
 }
@@ -85,6 +97,27 @@ fn table(runs: &[Run], kind: &str) -> Table {
         ]);
     }
     table
+}
+
+/// The errors over points per side, and beside it over time; one curve for each number of subdomains.
+fn plot(runs: &[Run], kind: &str) -> Scene {
+    let panel = |title: &str, label: &str, x: fn(&Run) -> f64| {
+        let curve = |runs: &[Run]| Series {
+            name: format!("{} \u{d7} {}", runs[0].counts[0], runs[0].counts[1]),
+            points: runs.iter().map(|run| [x(run), run.l2]).collect(),
+            style: Style::Marked,
+        };
+        let plot = LinePlot {
+            title: title.into(),
+            x: Axis::over(label, true, runs.iter().map(x)),
+            y: Axis::over(format!("relative L2 {kind}"), true, runs.iter().map(|run| run.l2)),
+            series: runs.chunk_by(|a, b| a.counts == b.counts).map(curve).collect(),
+            marks: Vec::new(),
+        };
+        plot.scene()
+    };
+    let over_points = panel("Convergence", "points per side of a subdomain", |run| run.points as f64);
+    over_points.beside(panel("Cost", "seconds", |run| run.seconds))
 }
 
 /// The power of the points with which the L2 error falls from one run to the next.

@@ -9,6 +9,7 @@ use super::Outcome;
 use crate::failure::Failure;
 use crate::number::{error, seconds};
 use crate::saved::SavedSolution;
+use crate::stdout;
 use crate::summary::status;
 
 /// Arguments of `ddelm info`.
@@ -30,7 +31,8 @@ impl Info {
     pub fn run(&self) -> Result<Outcome, Failure> {
         let saved = SavedSolution::read(&self.solution)?;
         if self.json {
-            println!("{}", serde_json::to_string_pretty(&saved.solution.report).unwrap_or_default());
+            let report = serde_json::to_string_pretty(&saved.solution.report).unwrap_or_default();
+            stdout::print(&format!("{report}\n"))?;
         } else if self.problem {
             let text = saved.text.ok_or_else(|| ddelm::Error::Input {
                 key: "--problem".into(),
@@ -38,10 +40,10 @@ impl Info {
                 problem: "the solution was saved without its problem".into(),
                 hint: "solve a problem file with --out".into(),
             })?;
-            print!("{text}");
+            stdout::print(&text)?;
         } else {
             let lines = lines(&saved.solution, saved.text.is_some());
-            lines.iter().for_each(|(name, text)| println!("{name:<10} {text}"));
+            stdout::print(&lines.iter().map(|(name, text)| format!("{name:<10} {text}\n")).collect::<String>())?;
         }
         Ok(Outcome::Done)
     }

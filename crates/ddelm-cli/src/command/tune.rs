@@ -1,5 +1,7 @@
 //! `ddelm tune`: a good scale for the weights, found on one subdomain.
 
+use std::path::PathBuf;
+
 use ddelm::tuning::{Trial, Tuning, tune};
 
 use super::Outcome;
@@ -8,6 +10,7 @@ use crate::diagnostic::Terminal;
 use crate::failure::Failure;
 use crate::listener::Listener;
 use crate::number::error;
+use crate::picture::{self, Axis, LinePlot, Scene, Series, Style};
 use crate::problem::ProblemArguments;
 use crate::stdout;
 use crate::table::Table;
@@ -29,6 +32,9 @@ pub struct Tune {
     /// Seeds for every scale
     #[arg(long, default_value_t = 3, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     seeds: u8,
+    /// Draw the errors over the scale, as .png or .svg
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
 }
 
 impl Tune {
@@ -40,6 +46,12 @@ impl Tune {
         listener.finish();
         let kind = if input.case.problem.exact.is_some() { "error" } else { "estimate" };
         stdout::print(&format!("{}\n{}", table(&tuning, kind), advice(&tuning)))?;
+        if let Some(path) = &self.plot {
+            picture::write(path, &plot(&tuning, kind))?;
+            if !common.quiet {
+                eprintln!("wrote {}", path.display());
+            }
+        }
         Ok(Outcome::Done)
     }
 }
@@ -59,6 +71,20 @@ fn table(tuning: &Tuning, kind: &str) -> Table {
         table.push(vec![format!("{:.3}", trial.scale), error(trial.error), bar]);
     }
     table
+}
+
+/// The errors over the scale, with a line at the default.
+fn plot(tuning: &Tuning, kind: &str) -> Scene {
+    let mut points: Vec<[f64; 2]> = tuning.trials.iter().map(|trial| [trial.scale, trial.error]).collect();
+    points.sort_by(|a, b| a[0].total_cmp(&b[0]));
+    let plot = LinePlot {
+        title: format!("Best scale {:.3}, default {:.3}", tuning.best.scale, tuning.default.scale),
+        x: Axis::over("scale of the weights", true, points.iter().map(|p| p[0])),
+        y: Axis::over(format!("relative L2 {kind}"), true, points.iter().map(|p| p[1])),
+        series: vec![Series { name: String::new(), points, style: Style::Marked }],
+        marks: vec![tuning.default.scale],
+    };
+    plot.scene()
 }
 
 /// The line to put into the file, if there is something to gain.

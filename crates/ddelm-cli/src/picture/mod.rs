@@ -36,7 +36,7 @@ pub fn write(path: &Path, scene: &Scene) -> Result<()> {
             atomic::write(path, |file| file.write_all(text.map_err(io::Error::other)?.as_bytes()))
         }
         _ => Err(Error::Input {
-            key: "--out".into(),
+            key: "picture".into(),
             value: path.display().to_string(),
             problem: "pictures are written as .png or .svg".into(),
             hint: "give a name such as u.png".into(),

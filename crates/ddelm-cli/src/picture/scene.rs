@@ -76,6 +76,19 @@ pub enum Item {
     Text { text: String, place: Place, size: f64, anchor: Anchor, upwards: bool },
 }
 
+impl Item {
+    /// The same, further to the right.
+    fn shifted(mut self, by: f64) -> Self {
+        match &mut self {
+            Item::Image { area, .. } => area.left += by,
+            Item::Line { points, .. } | Item::Fill { points, .. } => points.iter_mut().for_each(|p| p[0] += by),
+            Item::Strokes { strokes, .. } => strokes.iter_mut().flatten().for_each(|p| p[0] += by),
+            Item::Disc { centre: place, .. } | Item::Text { place, .. } => place[0] += by,
+        }
+        self
+    }
+}
+
 /// A picture: its size and the things in it, the later ones over the earlier ones.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Scene {
@@ -85,6 +98,13 @@ pub struct Scene {
 }
 
 impl Scene {
+    /// Two scenes side by side.
+    pub fn beside(mut self, right: Scene) -> Scene {
+        let shift = self.width;
+        self.items.extend(right.items.into_iter().map(|item| item.shifted(shift)));
+        Scene { width: shift + right.width, height: self.height.max(right.height), items: self.items }
+    }
+
     pub fn line(&mut self, points: Vec<Place>, pen: Pen) {
         self.items.push(Item::Line { points, closed: false, pen });
     }

@@ -1,0 +1,21 @@
+//! Files of earlier versions are read: a solution that somebody keeps must not be lost to a new field of the report.
+
+#![cfg(feature = "save")]
+
+use ddelm::save;
+
+#[test]
+fn files_of_the_first_version_are_read() {
+    let saved = save::read("tests/data/version_1.safetensors").unwrap();
+    assert!(saved.problem.unwrap().starts_with("# A small problem"));
+    assert_eq!((saved.solution.report.points, saved.solution.decomposition.len()), (6, 2));
+    let found = saved.solution.gradients(&[0.3, 1.7], &[0.4, -0.9]);
+    let expected = [
+        (found.u, [0.254264972980708, -1.5053974738438258]),
+        (found.ux, [0.7105295813990271, -0.955989863316842]),
+        (found.uy, [0.22286166313753181, 1.9226943893905868]),
+    ];
+    for (found, expected) in expected {
+        assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}, not {expected:?}");
+    }
+}
