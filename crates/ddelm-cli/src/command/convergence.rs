@@ -11,7 +11,7 @@ use crate::diagnostic::Terminal;
 use crate::failure::Failure;
 use crate::listener::Listener;
 use crate::number::error;
-use crate::picture::{self, Axis, LinePlot, Scene, Series, Style};
+use crate::picture::{self, Axis, Format, LinePlot, Scene, Series, Style};
 use crate::problem::{Input, ProblemArguments};
 use crate::stdout;
 use crate::table::Table;
@@ -45,6 +45,8 @@ impl Convergence {
     /// Carries it out.
     pub fn run(&self, common: &Common, terminal: &Terminal) -> Result<Outcome, Failure> {
         let input = self.problem.read()?;
+        // Before the work, not after it.
+        self.plot.as_deref().map(Format::of).transpose()?;
         let listener = Listener::new(common, terminal);
         let mut runs = Vec::new();
         for &counts in &self.subdomains {

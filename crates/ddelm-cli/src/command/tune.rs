@@ -10,7 +10,7 @@ use crate::diagnostic::Terminal;
 use crate::failure::Failure;
 use crate::listener::Listener;
 use crate::number::error;
-use crate::picture::{self, Axis, LinePlot, Scene, Series, Style};
+use crate::picture::{self, Axis, Format, LinePlot, Scene, Series, Style};
 use crate::problem::ProblemArguments;
 use crate::stdout;
 use crate::table::Table;
@@ -41,6 +41,8 @@ impl Tune {
     /// Carries it out.
     pub fn run(&self, common: &Common, terminal: &Terminal) -> Result<Outcome, Failure> {
         let input = self.problem.read()?;
+        // Before the work, not after it.
+        self.plot.as_deref().map(Format::of).transpose()?;
         let listener = Listener::new(common, terminal);
         let tuning = tune(&input.case, self.seeds.into(), &listener).map_err(|error| input.failure(error))?;
         listener.finish();

@@ -24,22 +24,34 @@ use std::path::Path;
 
 use ddelm::{Error, Result, atomic};
 
+/// The formats of pictures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    Png,
+    Svg,
+}
+
+impl Format {
+    /// The format that the ending of a file's name says.
+    pub fn of(path: &Path) -> Result<Self> {
+        match path.extension().and_then(|e| e.to_str()) {
+            Some("png") => Ok(Format::Png),
+            Some("svg") => Ok(Format::Svg),
+            _ => Err(Error::Input {
+                key: "picture".into(),
+                value: path.display().to_string(),
+                problem: "pictures are written as .png or .svg".into(),
+                hint: "give a name such as u.png".into(),
+            }),
+        }
+    }
+}
+
 /// Writes a scene as a PNG or an SVG file, as the ending of its name says.
 pub fn write(path: &Path, scene: &Scene) -> Result<()> {
-    match path.extension().and_then(|e| e.to_str()) {
-        Some("png") => {
-            let bytes = raster::png(scene);
-            atomic::write(path, |file| file.write_all(&bytes.map_err(io::Error::other)?))
-        }
-        Some("svg") => {
-            let text = svg::svg(scene);
-            atomic::write(path, |file| file.write_all(text.map_err(io::Error::other)?.as_bytes()))
-        }
-        _ => Err(Error::Input {
-            key: "picture".into(),
-            value: path.display().to_string(),
-            problem: "pictures are written as .png or .svg".into(),
-            hint: "give a name such as u.png".into(),
-        }),
-    }
+    let content = match Format::of(path)? {
+        Format::Png => raster::png(scene),
+        Format::Svg => svg::svg(scene).map(String::into_bytes),
+    };
+    atomic::write(path, |file| file.write_all(&content.map_err(io::Error::other)?))
 }
