@@ -38,8 +38,8 @@ impl Terminal {
     pub fn render(&self, failure: &Failure) -> String {
         let message = message(&failure.error);
         let title = Level::ERROR.primary_title(message.as_str());
-        let name = failure.file.as_ref().map(|(path, _)| path.display().to_string()).unwrap_or_default();
-        let place = failure.file.as_ref().and_then(|(_, file)| Some((file, file.place(&failure.error)?)));
+        let name = failure.file.as_deref().map(|(path, _)| path.display().to_string()).unwrap_or_default();
+        let place = failure.file.as_deref().and_then(|(_, file)| Some((file, file.place(&failure.error)?)));
         let mut group = match place {
             Some((file, place)) => {
                 let path = match place.origin {

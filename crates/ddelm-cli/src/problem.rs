@@ -42,7 +42,7 @@ impl ProblemArguments {
         }
         match file.case() {
             Ok(case) => Ok(Input { path: self.file.clone(), file, case }),
-            Err(error) => Err(Failure { error, file: Some((self.file.clone(), file)) }),
+            Err(error) => Err(Failure::in_file(error, &self.file, file)),
         }
     }
 }
@@ -50,6 +50,6 @@ impl ProblemArguments {
 impl Input {
     /// An error that may point into the file.
     pub fn failure(&self, error: ddelm::Error) -> Failure {
-        Failure { error, file: Some((self.path.clone(), self.file.clone())) }
+        Failure::in_file(error, &self.path, self.file.clone())
     }
 }

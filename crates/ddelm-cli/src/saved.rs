@@ -30,7 +30,7 @@ impl SavedSolution {
         let file = ProblemFile::new(text);
         match file.case() {
             Ok(case) => Ok(Some(case.problem)),
-            Err(error) => Err(Failure { error, file: Some((path.into(), file)) }),
+            Err(error) => Err(Failure::in_file(error, path, file)),
         }
     }
 }
