@@ -26,6 +26,7 @@ dirichlet = "0"
 [discretization]
 subdomains = [{across}, {up}]
 points = {points}
+estimate = false
 [interface]
 solver = "{solver}"
 """
