@@ -130,7 +130,7 @@ fn least_squares(blocks: &[Block], unknowns: usize, jumps: usize, cut: Option<f6
         return Err(Error::input(
             "method",
             "locelm",
-            format!("the global matrix would have {rows} x {columns} entries ({} GiB)", rows * columns >> 27),
+            format!("the global matrix would have {rows} x {columns} entries ({} GiB)", (rows * columns) >> 27),
             "use fewer subdomains or neurons, or method = \"schur\"",
         ));
     }

@@ -146,7 +146,7 @@ impl Field for NormalDerivative {
         if !known {
             out.fill(f64::NAN);
         }
-        if self.side % 2 == 0 {
+        if self.side.is_multiple_of(2) {
             out.iter_mut().for_each(|v| *v = -*v);
         }
         Ok(())

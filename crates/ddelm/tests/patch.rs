@@ -128,7 +128,7 @@ fn plate(u: &Arc<Network>, turn: usize) -> Problem {
     });
     let condition = |side: usize| {
         let v = u.clone();
-        if (side + turn) % 2 == 0 {
+        if (side + turn).is_multiple_of(2) {
             Condition::simply_supported(u.exact(), function(move |x, y| v.laplacian(x, y)))
         } else {
             let n = SIDES[side];

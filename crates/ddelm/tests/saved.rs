@@ -13,7 +13,7 @@ fn files_of_the_first_version_are_read() {
     let expected = [
         (found.u, [0.254264972980708, -1.5053974738438258]),
         (found.ux, [0.7105295813990271, -0.955989863316842]),
-        (found.uy, [0.22286166313753181, 1.9226943893905868]),
+        (found.uy, [0.222_861_663_137_531_8, 1.9226943893905868]),
     ];
     for (found, expected) in expected {
         assert!(found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{found:?}, not {expected:?}");

@@ -35,7 +35,7 @@ pub fn conjugate_gradients(
             break;
         }
         // All ranks stop in the same iteration; asking them every time would cost a message.
-        if outcome.iterations % PAUSE == 0 && interface.exchange.any(progress.interrupted()) {
+        if outcome.iterations.is_multiple_of(PAUSE) && interface.exchange.any(progress.interrupted()) {
             return Err(Error::Interrupted);
         }
         let sp = interface.apply(p.as_ref());
@@ -59,7 +59,7 @@ pub fn conjugate_gradients(
             rho[k] = next[k];
         }
         outcome.iterations += 1;
-        if outcome.iterations % PAUSE == 0 {
+        if outcome.iterations.is_multiple_of(PAUSE) {
             let worst = (0..columns).map(|k| rho[k] / first[k].max(f64::MIN_POSITIVE)).fold(0.0, f64::max).sqrt();
             progress.residual(outcome.iterations, worst, tolerance);
         }
