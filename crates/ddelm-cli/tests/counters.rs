@@ -4,9 +4,11 @@ use std::path::Path;
 
 use ddelm::file::ProblemFile;
 use ddelm::progress::Silent;
+use ddelm::report::Span;
 use ddelm::settings::InterfaceSolver;
 
-/// The counters of a solve, one line.
+/// The counters of a solve, one line. Iterations of conjugate gradients, and the ranks of networks that are not shared,
+/// depend on rounding and so on the processor: they are left out.
 fn counters(path: &Path) -> String {
     let case = ProblemFile::read(path).unwrap().set("discretization.estimate=false").case().unwrap();
     let report = case.solve(&Silent).unwrap().report;
@@ -15,17 +17,15 @@ fn counters(path: &Path) -> String {
         InterfaceSolver::Direct => {
             format!("{} refinements, {} nonzeros", interface.refinements, interface.factor_nonzeros.unwrap_or(0))
         }
-        // Iterations in hundreds: their number depends on rounding, and so on the processor.
-        InterfaceSolver::Cg => format!("{} hundred iterations", (interface.iterations as f64 / 100.0).round()),
+        InterfaceSolver::Cg => "conjugate gradients".into(),
+    };
+    let rank = match features.rank {
+        Span { min, max } if min == max => format!(", rank {max}"),
+        _ => String::new(),
     };
     format!(
-        "{} unknowns, {solve}; {} neurons on {} rows, rank {} to {}, {} factorizations",
-        interface.unknowns,
-        features.neurons,
-        features.rows,
-        features.rank.min,
-        features.rank.max,
-        features.factorizations
+        "{} unknowns, {solve}; {} neurons on {} rows{rank}, {} factorizations",
+        interface.unknowns, features.neurons, features.rows, features.factorizations
     )
 }
 
