@@ -74,7 +74,8 @@ fn main() {
                 (rate, product_rate(m as usize, r as usize))
             })
             .collect();
-        let (rate, product) = (median(rates.iter().map(|r| r.0).collect()), median(rates.iter().map(|r| r.1).collect()));
+        let (rate, product) =
+            (median(rates.iter().map(|r| r.0).collect()), median(rates.iter().map(|r| r.1).collect()));
         println!("  {points} points: {rate:.1} GF/s of {product:.1} GF/s: {:.0} %", 100.0 * rate / product);
     }
     println!("seconds of a solve, median of 5, one thread and two");

@@ -92,9 +92,9 @@ pub mod problem;
 pub mod progress;
 pub mod random_field;
 pub mod report;
+mod right_hand_side;
 #[cfg(feature = "save")]
 pub mod save;
-mod right_hand_side;
 pub mod settings;
 pub mod solution;
 pub mod solver;

@@ -59,8 +59,7 @@ pub fn solve(
     let mut blocks = Vec::with_capacity(decomposition.len());
     for (s, rows) in rows.into_iter().enumerate() {
         let network = &networks[if networks.len() == 1 { 0 } else { s }];
-        let columns =
-            Columns::Features { network, truncation: settings.truncation, cut: settings.cut, guarded: false };
+        let columns = Columns::Features { network, truncation: settings.truncation, cut: settings.cut, guarded: false };
         let (k, a) = matrices(columns, collocation, &rows, &all_fluxes);
         let gather = numbering.gather(&decomposition, collocation, s);
         let mut trace = vec![None; k.nrows()];

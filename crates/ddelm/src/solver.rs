@@ -66,7 +66,8 @@ impl Solver {
         settings: &Settings,
         progress: &dyn Progress,
     ) -> Result<Self> {
-        let stages = agreed(exchange.as_ref(), Stages::new(exchange.as_ref(), problem, &decomposition, settings, progress))?;
+        let stages =
+            agreed(exchange.as_ref(), Stages::new(exchange.as_ref(), problem, &decomposition, settings, progress))?;
         let clock = Instant::now();
         let assembled = agreed(exchange.as_ref(), stages.assemble())?;
         let mut seconds = Seconds { assemble: clock.elapsed().as_secs_f64(), ..Seconds::default() };
@@ -166,7 +167,11 @@ impl Solver {
         };
         let rhs: Vec<Mat<f64>> = agreed(
             exchange,
-            self.locals.par_iter().zip(&self.data_rows).map(|(l, rows)| right_hand_side.of(l.subdomain, rows, data)).collect::<Result<_>>(),
+            self.locals
+                .par_iter()
+                .zip(&self.data_rows)
+                .map(|(l, rows)| right_hand_side.of(l.subdomain, rows, data))
+                .collect::<Result<_>>(),
         )?;
         let size: f64 = rhs.iter().map(|f| f.squared_norm_l2()).sum::<f64>();
         let local_data: Vec<LocalData> =
@@ -230,7 +235,8 @@ impl Solver {
     fn gather_coefficients<'a>(&self, mine: impl Iterator<Item = &'a Mat<f64>>, columns: usize) -> Vec<Vec<Vec<f64>>> {
         let mut mine: Vec<(usize, &Mat<f64>)> = self.portion.subdomains.iter().copied().zip(mine).collect();
         mine.sort_by_key(|c| c.0);
-        let flat: Vec<f64> = mine.iter().flat_map(|(_, c)| (0..columns).flat_map(|k| c.col_as_slice(k))).copied().collect();
+        let flat: Vec<f64> =
+            mine.iter().flat_map(|(_, c)| (0..columns).flat_map(|k| c.col_as_slice(k))).copied().collect();
         let mut out = vec![vec![Vec::new(); self.decomposition.len()]; columns];
         let mut place = |rank: usize, flat: &[f64]| {
             let subdomains = self.partition.subdomains(rank);
@@ -261,7 +267,11 @@ impl Solver {
                 columns[0].iter().zip(*values).for_each(|(&i, &value)| whole[(i as usize, k)] = value);
             }
         }
-        let nodes = if parts.is_empty() { Vec::new() } else { self.portion.whole.nodes(&self.decomposition, &self.collocation) };
+        let nodes = if parts.is_empty() {
+            Vec::new()
+        } else {
+            self.portion.whole.nodes(&self.decomposition, &self.collocation)
+        };
         (0..u.ncols()).map(|k| nodes.iter().map(|&(unknown, point)| (point, whole[(unknown, k)])).collect()).collect()
     }
 

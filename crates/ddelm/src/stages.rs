@@ -194,7 +194,12 @@ fn at_subdomain(error: Error, s: usize) -> Error {
 }
 
 /// Refuses networks with more neurons than rows, and more than one subdomain for the classical method.
-pub(crate) fn check_sizes(settings: &Settings, collocation: &Collocation, pairs: usize, subdomains: usize) -> Result<()> {
+pub(crate) fn check_sizes(
+    settings: &Settings,
+    collocation: &Collocation,
+    pairs: usize,
+    subdomains: usize,
+) -> Result<()> {
     if settings.method == Method::Fem {
         let problem = "finite elements have no networks to solve for";
         return Err(Error::input("method", "fem", problem, "use finite_element::solve"));

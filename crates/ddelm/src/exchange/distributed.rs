@@ -166,7 +166,8 @@ fn entries(system: &System<'_>) -> Entries {
         system.element(k, element.as_mut());
         for (j, &b) in blocks.iter().enumerate() {
             for (i, &a) in blocks.iter().enumerate().skip(j) {
-                let part = element.as_ref().submatrix(starts[i], starts[j], numbering.block_size(a), numbering.block_size(b));
+                let part =
+                    element.as_ref().submatrix(starts[i], starts[j], numbering.block_size(a), numbering.block_size(b));
                 let (row, column, part) = if a >= b { (a, b, part) } else { (b, a, part.transpose()) };
                 let sum = sums.entry((row, column)).or_insert_with(|| Mat::zeros(part.nrows(), part.ncols()));
                 *sum += part;

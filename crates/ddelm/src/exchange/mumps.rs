@@ -121,8 +121,13 @@ impl Mumps {
         let detail = unsafe { ddelm_mumps_detail(self.id.as_ptr()) };
         match status {
             0.. => Ok(()),
-            -13 | -9 | -11 | -17 | -20 => Err(failure(format!("MUMPS ran out of memory ({status}, {detail})"), MORE_MEMORY)),
-            _ => Err(failure(format!("MUMPS failed with error {status} ({detail})"), "interface.solver = \"cg\" works without it")),
+            -13 | -9 | -11 | -17 | -20 => {
+                Err(failure(format!("MUMPS ran out of memory ({status}, {detail})"), MORE_MEMORY))
+            }
+            _ => Err(failure(
+                format!("MUMPS failed with error {status} ({detail})"),
+                "interface.solver = \"cg\" works without it",
+            )),
         }
     }
 }

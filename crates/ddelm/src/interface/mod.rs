@@ -106,9 +106,8 @@ impl Interface<'_> {
 
     /// `S p`.
     pub fn apply(&self, p: MatRef<'_, f64>) -> Mat<f64> {
-        let jumps = self.total(Over::Jumps, p.ncols(), |_, local| {
-            product(local.factor.d.as_ref(), local.pick(p).as_ref())
-        });
+        let jumps =
+            self.total(Over::Jumps, p.ncols(), |_, local| product(local.factor.d.as_ref(), local.pick(p).as_ref()));
         self.total(Over::Unknowns, p.ncols(), |_, local| {
             let gradient = product(local.factor.t.as_ref(), local.pick(p).as_ref());
             add_flux_gradient(local, gradient, jumps.as_ref())

@@ -43,10 +43,7 @@ fn diffusion(rho: FieldRef, source: FieldRef, value: FieldRef) -> Problem {
 }
 
 fn rho() -> FieldRef {
-    function_with_gradient(
-        |x, y| 2.0 + (3.0 * x + y).sin(),
-        |x, y| [3.0 * (3.0 * x + y).cos(), (3.0 * x + y).cos()],
-    )
+    function_with_gradient(|x, y| 2.0 + (3.0 * x + y).sin(), |x, y| [3.0 * (3.0 * x + y).cos(), (3.0 * x + y).cos()])
 }
 
 /// A problem with the solution `sin(2 x + y)`.
@@ -67,12 +64,19 @@ fn difference(a: &Solution, b: &Solution) -> f64 {
     let (x, y): (Vec<f64>, Vec<f64>) =
         (0..900).map(|k| ((k / 30) as f64 / 30.0 + 0.013, (k % 30) as f64 / 30.0 + 0.017)).unzip();
     let (a, b) = (a.values(&x, &y), b.values(&x, &y));
-    let largest = |v: &mut dyn Iterator<Item = f64>| v.fold(0.0, |m: f64, x| if x.is_nan() { x } else { m.max(x.abs()) });
+    let largest =
+        |v: &mut dyn Iterator<Item = f64>| v.fold(0.0, |m: f64, x| if x.is_nan() { x } else { m.max(x.abs()) });
     largest(&mut a.iter().zip(&b).map(|(a, b)| a - b)) / largest(&mut b.iter().copied())
 }
 
 /// The solution on one process, which every rank computes for itself.
-fn check_against_one_process(machine: &Machine, problem: &Problem, counts: [usize; 2], settings: &Settings, bound: f64) {
+fn check_against_one_process(
+    machine: &Machine,
+    problem: &Problem,
+    counts: [usize; 2],
+    settings: &Settings,
+    bound: f64,
+) {
     let here = solve_on(machine, problem, counts, settings).unwrap();
     if machine.rank() > 0 {
         assert!(machine.size() == 1 || here.coefficients.iter().any(Vec::is_empty));
@@ -88,7 +92,10 @@ fn check_against_one_process(machine: &Machine, problem: &Problem, counts: [usiz
     }
     assert_eq!(here.report.interface.unknowns, alone.report.interface.unknowns);
     assert_eq!(here.report.features.rank, alone.report.features.rank);
-    assert!(here.report.interface.iterations.abs_diff(alone.report.interface.iterations) <= alone.report.interface.iterations / 20);
+    assert!(
+        here.report.interface.iterations.abs_diff(alone.report.interface.iterations)
+            <= alone.report.interface.iterations / 20
+    );
 }
 
 fn sums_and_maxima(machine: &Machine) {
@@ -153,7 +160,8 @@ fn plate(machine: &Machine) {
     let load = function(|x, y| 4.0 * PI.powi(4) * (PI * x).sin() * (PI * y).sin());
     let zero = constant(0.0);
     let conditions = (0..4).map(|_| Condition::simply_supported(zero.clone(), zero.clone())).collect();
-    let problem = Problem { equation: Equation::Plate { rigidity: constant(1.0) }, source: load, conditions, exact: None };
+    let problem =
+        Problem { equation: Equation::Plate { rigidity: constant(1.0) }, source: load, conditions, exact: None };
     check_against_one_process(machine, &problem, [3, 3], &Settings { points: 10, ..Settings::fast() }, 1e-10);
 }
 
@@ -181,10 +189,8 @@ fn several_right_hand_sides(machine: &Machine) {
 
 /// The coefficient is not a number in the last subdomain alone: only its rank can know.
 fn error_on_one_rank(machine: &Machine) {
-    let bad = function_with_gradient(
-        |x: f64, y: f64| if x > 0.9 && y > 0.9 { f64::NAN } else { 1.0 },
-        |_, _| [0.0, 0.0],
-    );
+    let bad =
+        function_with_gradient(|x: f64, y: f64| if x > 0.9 && y > 0.9 { f64::NAN } else { 1.0 }, |_, _| [0.0, 0.0]);
     let settings = Settings { points: 8, ..Settings::fast() };
     for (rho, source) in [(bad.clone(), constant(1.0)), (constant(1.0), bad)] {
         let problem = diffusion(rho, source, constant(0.0));
