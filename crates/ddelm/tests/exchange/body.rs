@@ -18,8 +18,11 @@ use ddelm::{Error, Result};
 /// A machine.
 pub type Machine = Arc<dyn Exchange>;
 
+/// A check: its name and its body.
+pub type Check = (&'static str, fn(&Machine));
+
 /// All checks, by name. They are collective: every rank runs all of them, in this order.
-pub const CHECKS: [(&str, fn(&Machine)); 10] = [
+pub const CHECKS: [Check; 10] = [
     ("sums and maxima are over all ranks", sums_and_maxima),
     ("messages come back from the same rank", messages_come_back),
     ("parts are gathered in the order of the ranks", gathering),
