@@ -6,7 +6,6 @@ use std::sync::Arc;
 use super::section::{Fields, Section};
 use crate::error::{Error, Result};
 use crate::expression::is_reserved;
-use crate::npz::{self, Array};
 use crate::random_field::RandomField;
 
 const FIELD: &[&str] = &["alpha", "modes", "seed", "file"];
@@ -29,7 +28,7 @@ pub(super) fn fields(root: &Section, names: &[&str], directory: &Path) -> Result
             other => other,
         };
         let drawn = match field.text("file")? {
-            Some(file) => from_file(&directory.join(file)).map_err(at)?,
+            Some(file) => RandomField::load(directory.join(file))?,
             None => {
                 let alpha = field.number("alpha")?;
                 let alpha = alpha.ok_or_else(|| field.missing("alpha", "the paper takes 16 and 32; or give file"))?;
@@ -40,23 +39,4 @@ pub(super) fn fields(root: &Section, names: &[&str], directory: &Path) -> Result
         fields.insert(name.into(), Arc::new(drawn));
     }
     Ok(fields)
-}
-
-/// A field from the arrays `a`, `w` and `b` of an `.npz` file; w by rows or by columns.
-fn from_file(path: &Path) -> Result<RandomField> {
-    let mut arrays = npz::read(path)?;
-    let mut take = |name: &str| -> Result<Array> {
-        arrays.remove(name).ok_or_else(|| Error::File {
-            path: path.into(),
-            problem: format!("there is no array `{name}` in it"),
-            hint: "a field has a and b of shape (modes,) and w of shape (2, modes)".into(),
-        })
-    };
-    let (a, w, b) = (take("a")?, take("w")?, take("b")?);
-    let waves = match w.shape[..] {
-        [2, modes] => (0..modes).map(|i| [w.data[i], w.data[modes + i]]).collect(),
-        [_, 2] => w.data.chunks_exact(2).map(|w| [w[0], w[1]]).collect(),
-        _ => Vec::new(),
-    };
-    RandomField::from_arrays(a.data, waves, b.data)
 }

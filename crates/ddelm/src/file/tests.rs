@@ -1,9 +1,15 @@
 //! Every mistake in a problem file gets a message that names it, at its place.
 
+use std::sync::Arc;
+
 use super::*;
+use crate::gallery;
+use crate::npz::{self, Array};
 use crate::problem::{ConditionKind, Equation};
 use crate::progress::Silent;
+use crate::random_field::RandomField;
 use crate::settings::{InterfaceSolver, Method, Sharing};
+use crate::solver::Solver;
 
 const GOOD: &str = r#"
 [domain]
@@ -76,6 +82,42 @@ fn random_fields_can_be_called() {
     assert!(file.case().is_ok());
     assert_eq!(mistake(&ProblemFile::new(GOOD).set("fields.sin={ alpha = 4.0 }")).1, "{ alpha = 4.0 }");
     assert_eq!(mistake(&ProblemFile::new(GOOD).set("fields.g={ alpha = -4.0 }")).1, "-4.0");
+}
+
+/// A field from a seed, the same one from a file, and the gallery's problem with it have the same solution: values and
+/// gradients of the coefficient are exact in all of them.
+#[test]
+fn a_random_coefficient_is_the_same_from_a_seed_and_from_a_file() {
+    let field = RandomField::new(4.0, 8, 3).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let vector = |v: &[f64]| Array::vector(v.to_vec());
+    let w = Array { shape: vec![8, 2], data: field.wave_vectors().as_flattened().to_vec() };
+    let arrays = [("a", vector(field.amplitudes())), ("w", w), ("b", vector(field.phases()))];
+    npz::write(folder.path().join("grf.npz"), &arrays).unwrap();
+    let text = r#"
+        [domain]
+        x = [0.0, 1.0]
+        y = [0.0, 1.0]
+        [fields]
+        grf = { alpha = 4, modes = 8, seed = 3 }
+        [equation]
+        diffusion = "tanh(grf(x, y)) + 1.1"
+        source = 1
+        [boundary]
+        dirichlet = 0
+        [discretization]
+        subdomains = [2, 2]
+        points = 8
+        "#;
+    let path = folder.path().join("problem.toml");
+    std::fs::write(&path, text.replace("{ alpha = 4, modes = 8, seed = 3 }", "{ file = \"grf.npz\" }")).unwrap();
+    let drawn = ProblemFile::new(text).case().unwrap();
+    let solution = drawn.solve(&Silent).unwrap();
+    let read = ProblemFile::read(&path).unwrap().case().unwrap().solve(&Silent).unwrap();
+    assert_eq!(read.coefficients, solution.coefficients);
+    let problem = gallery::random_coefficient(Arc::new(field));
+    let solver = Solver::new(&problem, drawn.decomposition().unwrap(), &drawn.settings).unwrap();
+    assert_eq!(solver.solve().unwrap().coefficients, solution.coefficients);
 }
 
 #[test]
