@@ -16,6 +16,18 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Steps of the bar that shows how far conjugate gradients have come.
 const RESIDUAL_STEPS: f64 = 100.0;
 
+/// A flag that Ctrl-C sets. A second Ctrl-C ends the process at once, and so does the first where no handler can be set.
+pub fn stop_on_interrupt() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = stop.clone();
+    let _ = ctrlc::set_handler(move || {
+        if asked.swap(true, Ordering::Relaxed) {
+            std::process::exit(3);
+        }
+    });
+    stop
+}
+
 /// Shows progress, and stops the computation on Ctrl-C.
 pub struct Listener {
     bar: ProgressBar,
@@ -39,14 +51,6 @@ impl Listener {
         if let Ok(style) = ProgressStyle::with_template("{msg:<10} {wide_bar} {pos}/{len} {elapsed}") {
             bar.set_style(style.progress_chars("=> "));
         }
-        let stop = Arc::new(AtomicBool::new(false));
-        let asked = stop.clone();
-        // A second Ctrl-C ends the process at once. Without a handler Ctrl-C always does.
-        let _ = ctrlc::set_handler(move || {
-            if asked.swap(true, Ordering::Relaxed) {
-                std::process::exit(3);
-            }
-        });
         let now = Instant::now();
         Listener {
             bar,
@@ -54,7 +58,7 @@ impl Listener {
             start: now,
             last_line: Mutex::new(now),
             iterations: AtomicUsize::new(0),
-            stop,
+            stop: stop_on_interrupt(),
         }
     }
 

@@ -13,6 +13,7 @@ mod output;
 mod picture;
 mod points;
 mod problem;
+mod reproduce;
 mod saved;
 mod stdout;
 mod summary;

@@ -39,7 +39,8 @@ fn replace(path: &Path, fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()
     })
 }
 
-fn failure(path: &Path, error: &io::Error) -> Error {
+/// Why a file or folder could not be written.
+pub fn failure(path: &Path, error: &io::Error) -> Error {
     let hint = match error.kind() {
         io::ErrorKind::NotFound => "make the folder first",
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "check the permissions of the folder",

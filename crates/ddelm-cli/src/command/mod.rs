@@ -14,6 +14,7 @@ mod tune;
 use crate::Common;
 use crate::diagnostic::Terminal;
 use crate::failure::Failure;
+use crate::reproduce::Reproduce;
 
 /// How a command that did not fail ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +46,8 @@ pub enum Command {
     Tune(tune::Tune),
     /// Tabulate errors and times over points and subdomains
     Convergence(convergence::Convergence),
+    /// Reproduce the tables and figures of the paper
+    Reproduce(Reproduce),
     /// Print a completion script for a shell
     Completions(completions::Completions),
     /// Print the manual page
@@ -69,6 +72,7 @@ impl Command {
             Command::Compare(compare) => compare.run(common),
             Command::Tune(tune) => tune.run(common, terminal),
             Command::Convergence(convergence) => convergence.run(common, terminal),
+            Command::Reproduce(reproduce) => reproduce.run(common, terminal),
             Command::Completions(completions) => completions.run(),
             Command::Man(man) => man.run(),
         }

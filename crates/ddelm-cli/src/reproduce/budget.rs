@@ -1,0 +1,129 @@
+//! What a run of the paper's method costs, and what this machine allows.
+//!
+//! With p intervals per side a subdomain has m = (p + 1)^2 rows and n = p^2 neurons, of which a share of about 0.65 is
+//! numerically independent. The pivoted factorization takes `4 m n r - 2 (m + n) r^2 + 4 r^3 / 3` operations. The rate is
+//! measured on a small problem; large ones run a little faster. Iterations are a guess from experience.
+
+use ddelm::decomposition::Decomposition;
+use ddelm::gallery;
+use ddelm::settings::Settings;
+use ddelm::solver::Solver;
+use ddelm::{Result, problem::Equation};
+use std::sync::Arc;
+
+/// Share of the neurons that are independent.
+const RANK: f64 = 0.65;
+
+/// Iterations of conjugate gradients per subdomain in one direction.
+const ITERATIONS: f64 = 900.0;
+
+/// Bytes per second that pass through the interface matrices.
+const BANDWIDTH: f64 = 4e9;
+
+/// Size of the problem that the rate is measured with.
+const TRIAL: [usize; 2] = [2, 24];
+
+/// What a run takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Cost {
+    /// Memory at most.
+    pub bytes: f64,
+    /// Time.
+    pub seconds: f64,
+}
+
+/// What a run may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Budget {
+    /// Memory of one run.
+    pub bytes: f64,
+    /// Time of one run.
+    pub seconds: f64,
+    /// Operations per second of the local factorizations, over all threads.
+    rate: f64,
+}
+
+impl Budget {
+    /// A budget on this machine; its speed is measured.
+    pub fn measure(bytes: f64, seconds: f64) -> Result<Self> {
+        let [side, points] = TRIAL;
+        let decomposition = Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [side; 2])?;
+        let settings = Settings { points, ..Settings::paper() };
+        let solution = Solver::new(&gallery::poisson(), Arc::new(decomposition), &settings)?.solve()?;
+        let operations = (side * side) as f64 * operations(points);
+        Ok(Budget { bytes, seconds, rate: operations / solution.report.seconds.factor.max(1e-3) })
+    }
+
+    /// The cost of a run of the paper's method on side x side subdomains.
+    pub fn cost(&self, equation: &Equation, side: usize, points: usize) -> Cost {
+        let threads = rayon::current_num_threads().min(side * side) as f64;
+        let (count, pairs) = ((side * side) as f64, equation.pairs() as f64);
+        let (m, n) = sizes(points);
+        let (r, around) = (RANK * n, pairs * 4.0 * points as f64);
+        let kept = m * r + r * r + around * (m + r + 2.0 * around);
+        let bytes = 8.0 * (count * kept + threads * 2.0 * m * n);
+        // With fewer subdomains than threads, some of them wait.
+        let share = threads / rayon::current_num_threads() as f64;
+        let factor = count * operations(points) / (self.rate * share);
+        let interface = ITERATIONS * side as f64 * 16.0 * count * around * around / BANDWIDTH;
+        Cost { bytes, seconds: factor + if side > 1 { interface } else { 0.0 } }
+    }
+
+    /// The most points, from a number downwards by halves, that the budget allows.
+    pub fn fit(&self, equation: &Equation, side: usize, points: usize) -> usize {
+        let fits = |points: usize| {
+            let cost = self.cost(equation, side, points);
+            cost.bytes <= self.bytes && cost.seconds <= self.seconds
+        };
+        let mut points = points;
+        while points > 16 && !fits(points) {
+            points /= 2;
+        }
+        points
+    }
+}
+
+/// Rows and neurons.
+fn sizes(points: usize) -> (f64, f64) {
+    let p = points as f64;
+    ((p + 1.0) * (p + 1.0), p * p)
+}
+
+/// Operations of a local factorization.
+fn operations(points: usize) -> f64 {
+    let (m, n) = sizes(points);
+    let r = RANK * n;
+    4.0 * m * n * r - 2.0 * (m + n) * r * r + 4.0 / 3.0 * r * r * r
+}
+
+/// Memory that is free, where the system tells.
+pub fn available_memory() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
+    line.split_whitespace().nth(1)?.parse::<f64>().ok().map(|kib| 1024.0 * kib)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BUDGET: Budget = Budget { bytes: 8e9, seconds: 1800.0, rate: 2e10 };
+
+    #[test]
+    fn the_dense_problems_of_the_paper_are_as_large_as_they_are() {
+        let poisson = Equation::poisson();
+        // K alone takes 35 GB on one subdomain, and 2 GB on each of four.
+        assert!(BUDGET.cost(&poisson, 1, 256).bytes > 35e9);
+        assert!(BUDGET.cost(&poisson, 2, 128).bytes > 4.0 * 2e9);
+        assert!(BUDGET.cost(&poisson, 16, 16).bytes < 1e9);
+    }
+
+    #[test]
+    fn points_are_reduced_only_where_they_must() {
+        let poisson = Equation::poisson();
+        assert_eq!(BUDGET.fit(&poisson, 16, 16), 16);
+        assert_eq!(BUDGET.fit(&poisson, 8, 32), 32);
+        let reduced = BUDGET.fit(&poisson, 1, 256);
+        assert!(reduced < 256 && BUDGET.cost(&poisson, 1, reduced).bytes <= BUDGET.bytes);
+    }
+}

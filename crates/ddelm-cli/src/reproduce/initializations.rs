@@ -1,0 +1,92 @@
+//! Table 1: the error of the interface values for three ways to draw the weights.
+//!
+//! The paper's figures are those of an interface system that is solved to rounding: with conjugate gradients stopped at
+//! 1e-9, as in the other tables, they are limited by that. So both are given.
+
+use ddelm::features::Initialization;
+use ddelm::gallery;
+use ddelm::settings::{InterfaceSolver, Preset};
+use ddelm::{Result, problem::Equation};
+
+use super::Laboratory;
+use super::item::Item;
+use super::markdown::{Grid, number};
+use super::published::{INTERVALS, TABLE_1, TABLE_1_SIDES};
+use super::run::{Measured, Outcome, Run};
+use super::study::Study;
+use crate::number::error;
+
+/// The rows of the paper's table.
+const METHODS: [(&str, Initialization); 3] =
+    [("He", Initialization::He), ("manual, l = 1", Initialization::Manual), ("suggested", Initialization::Suggested)];
+
+/// Seconds of all runs, estimated.
+pub fn estimate(laboratory: &Laboratory) -> f64 {
+    let runs = (2 * METHODS.len()) as f64;
+    TABLE_1_SIDES
+        .iter()
+        .map(|&side| runs * laboratory.budget.cost(&Equation::poisson(), side, points(laboratory, side)).seconds)
+        .sum()
+}
+
+fn points(laboratory: &Laboratory, side: usize) -> usize {
+    laboratory.budget.fit(&Equation::poisson(), side, INTERVALS / side)
+}
+
+/// Runs the table and writes it to disk after every row.
+pub fn reproduce(laboratory: &Laboratory) -> Result<()> {
+    let mut grid = Grid::new(vec!["N", "weights", "neurons", "published", "paper, CG", "paper, direct"]);
+    for (column, &side) in TABLE_1_SIDES.iter().enumerate() {
+        let points = points(laboratory, side);
+        let mark = if points * side < INTERVALS { " (reduced)" } else { "" };
+        let neurons = format!("{}{mark}", number((side * points).pow(2)));
+        for (row, (name, initialization)) in METHODS.into_iter().enumerate() {
+            if !laboratory.wants(Preset::Paper) {
+                break;
+            }
+            let mut cells = vec![String::new(), name.into(), neurons.clone(), error(TABLE_1[row][column])];
+            if row == 0 {
+                cells[0] = format!("{side} x {side}");
+            }
+            for interface in [InterfaceSolver::Cg, InterfaceSolver::Direct] {
+                let paper = Run::new(Preset::Paper, side, points, laboratory.seed);
+                let run = Run { initialization: Some(initialization), interface: Some(interface), ..paper };
+                cells.push(measure(laboratory, &run, name)?);
+            }
+            grid.row(cells);
+            laboratory.write(Item::Table(1), &grid.to_string())?;
+        }
+        if !laboratory.wants(Preset::Fast) {
+            continue;
+        }
+        let default = Run::new(Preset::Fast, side, Study::Poisson.default_points(side), laboratory.seed);
+        let neurons = number((side * default.points).pow(2));
+        let rms = measure(laboratory, &default, "default")?;
+        grid.row(vec![String::new(), "default preset".into(), neurons, String::new(), String::new(), rms]);
+        laboratory.write(Item::Table(1), &grid.to_string())?;
+    }
+    Ok(())
+}
+
+/// The root mean square error of the interface values, or why there is none.
+fn measure(laboratory: &Laboratory, run: &Run, weights: &str) -> Result<String> {
+    let problem = gallery::poisson();
+    let solver = if run.settings().interface == InterfaceSolver::Cg { "CG" } else { "direct" };
+    let name = format!("table-1 {0} x {0} {weights}, {solver}", run.side);
+    let cost = match run.preset {
+        Preset::Paper => laboratory.budget.cost(&problem.equation, run.side, run.points).seconds,
+        Preset::Fast => 0.0,
+    };
+    laboratory.tracker.begin(&name, cost, Some(laboratory.budget.seconds));
+    let outcome =
+        run.solve(&problem, &laboratory.tracker, |solution| Measured::against_exact(&problem, solution, run.points))?;
+    let cell = match outcome {
+        Outcome::Done(Measured { interface_rms: Some(rms), converged, .. }) => {
+            format!("{}{}", error(rms), if converged { "" } else { " (not converged)" })
+        }
+        Outcome::Done(_) => String::new(),
+        Outcome::Failed(reason) => reason,
+    };
+    laboratory.tracker.end(&format!("{name}: {cell}"));
+    Ok(cell)
+}

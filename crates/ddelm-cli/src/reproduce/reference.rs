@@ -1,0 +1,121 @@
+//! What the solutions of Tables 3 to 6 are measured against, since nobody knows the exact ones.
+//!
+//! Two references. The paper's: linear finite elements on 4096 x 4096 cells. A better one: the default preset on a
+//! decomposition that is graded towards the corners, where the solutions are singular, refined until two
+//! solutions with different features, nodes and subdomains agree. Their difference is the error of the reference.
+
+use std::sync::Arc;
+
+use ddelm::decomposition::Decomposition;
+use ddelm::finite_element::{self, FiniteElementSolution};
+use ddelm::problem::Problem;
+use ddelm::settings::Settings;
+use ddelm::solution::Solution;
+use ddelm::solver::Solver;
+use ddelm::{Error, Result};
+
+use super::samples::{CELLS_UNIT, Errors, Samples};
+use super::tracker::Tracker;
+
+/// Difference at which two solutions agree, in the relative L2 norm.
+const AGREEMENT: f64 = 1e-9;
+
+/// Refinements: subdomains in each direction, levels at the corners, points per side. Each has its own features.
+const LADDER: [[usize; 3]; 4] = [[24, 8, 20], [28, 9, 22], [32, 9, 24], [40, 10, 24]];
+
+/// Cells in each direction of the paper's remark on coarse finite elements.
+const COARSE: usize = 256;
+
+/// Bytes per cell that the finite element solver needs.
+const BYTES_PER_CELL: f64 = 200.0;
+
+/// Seconds that a reference takes on two cores, roughly: for progress bars.
+pub const ESTIMATE: f64 = 150.0;
+
+/// The references of a problem.
+pub struct Reference {
+    /// The better one.
+    pub solution: Solution,
+    /// Its samples.
+    pub samples: Samples,
+    /// How it was computed.
+    pub description: String,
+    /// Its difference to the one before it.
+    pub agreement: Errors,
+    /// The paper's.
+    pub elements: Samples,
+    /// Its cells in each direction.
+    pub cells: usize,
+    /// Its errors against the better one.
+    pub elements_errors: Errors,
+    /// Relative L2 error of finite elements on 256 x 256 cells at their nodes.
+    pub coarse: f64,
+}
+
+impl Reference {
+    /// Computes the references, with no more memory than given.
+    pub fn compute(problem: &Problem, memory: f64, tracker: &Tracker) -> Result<Self> {
+        let (step, solution, samples, agreement) = refined(problem, tracker)?;
+        let mut cells = 4096;
+        while cells > CELLS_UNIT && BYTES_PER_CELL * (cells * cells) as f64 > memory {
+            cells /= 2;
+        }
+        stop_if_asked(tracker)?;
+        let elements = Samples::of_finite_elements(&finite_elements(problem, cells)?);
+        stop_if_asked(tracker)?;
+        let coarse = nodal_error(&finite_elements(problem, COARSE)?, &solution);
+        let elements_errors = elements.errors(&samples);
+        let [side, levels, points] = LADDER[step];
+        let description = format!(
+            "the default preset on {side} x {side} subdomains with {levels} levels of grading at every corner and \
+             {points} points per side"
+        );
+        Ok(Reference { solution, samples, description, agreement, elements, cells, elements_errors, coarse })
+    }
+}
+
+/// Climbs the ladder until two solutions agree; returns the last one, its samples and its distance to the one before.
+fn refined(problem: &Problem, tracker: &Tracker) -> Result<(usize, Solution, Samples, Errors)> {
+    let mut coarse = Samples::of(&rung(problem, 0, tracker)?);
+    let mut step = 1;
+    loop {
+        let solution = rung(problem, step, tracker)?;
+        let samples = Samples::of(&solution);
+        let agreement = samples.errors(&coarse);
+        if agreement.l2 < AGREEMENT || step + 1 == LADDER.len() {
+            return Ok((step, solution, samples, agreement));
+        }
+        coarse = samples;
+        step += 1;
+    }
+}
+
+/// The solution of one refinement, with features of its own.
+fn rung(problem: &Problem, step: usize, tracker: &Tracker) -> Result<Solution> {
+    let [side, levels, points] = LADDER[step];
+    let decomposition = Decomposition::graded_rectangle([0.0, 1.0], [0.0, 1.0], [side; 2], levels)?;
+    let settings = Settings { points, seed: 1 + step as u64, ..Settings::fast() };
+    let solver = Solver::with_progress(problem, Arc::new(decomposition), &settings, tracker)?;
+    Ok(solver.solve_many(&[problem.data()], tracker)?.swap_remove(0))
+}
+
+fn finite_elements(problem: &Problem, cells: usize) -> Result<FiniteElementSolution> {
+    finite_element::solve(problem, [0.0, 1.0], [0.0, 1.0], &finite_element::Settings::new([cells; 2]))
+}
+
+/// Relative l2 error at the nodes.
+fn nodal_error(elements: &FiniteElementSolution, reference: &Solution) -> f64 {
+    let (node_x, node_y) = (elements.node_x(), elements.node_y());
+    let (x, y): (Vec<f64>, Vec<f64>) = node_y.iter().flat_map(|&y| node_x.iter().map(move |&x| (x, y))).unzip();
+    let exact = reference.values(&x, &y);
+    let (mut error, mut norm) = (0.0, 0.0);
+    for (u, exact) in elements.nodal().iter().zip(exact) {
+        error += (u - exact) * (u - exact);
+        norm += exact * exact;
+    }
+    (error / norm).sqrt()
+}
+
+fn stop_if_asked(tracker: &Tracker) -> Result<()> {
+    if tracker.stopped() { Err(Error::Interrupted) } else { Ok(()) }
+}

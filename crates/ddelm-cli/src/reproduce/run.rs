@@ -1,0 +1,131 @@
+//! One solve, and what was measured in it.
+
+use std::sync::Arc;
+
+use ddelm::decomposition::Decomposition;
+use ddelm::features::Initialization;
+use ddelm::problem::Problem;
+use ddelm::report::Status;
+use ddelm::settings::{InterfaceSolver, Preset, Settings};
+use ddelm::solution::Solution;
+use ddelm::solver::Solver;
+use ddelm::{Error, Result};
+
+use super::samples::Errors;
+use super::tracker::Tracker;
+
+/// What is solved with.
+#[derive(Debug, Clone, Copy)]
+pub struct Run {
+    /// The method.
+    pub preset: Preset,
+    /// Subdomains in each direction.
+    pub side: usize,
+    /// Points per side of a subdomain; the neurons are their square.
+    pub points: usize,
+    /// The points that the paper has, if there was no room for as many.
+    pub instead_of: Option<usize>,
+    /// How weights are drawn, if not as the preset does.
+    pub initialization: Option<Initialization>,
+    /// How the interface system is solved, if not as the preset does.
+    pub interface: Option<InterfaceSolver>,
+    /// The seed of the weights.
+    pub seed: u64,
+}
+
+/// What came out.
+#[derive(Debug, Clone)]
+pub struct Measured {
+    /// Errors against the exact solution or the better reference.
+    pub errors: Option<Errors>,
+    /// Errors against finite elements.
+    pub against_elements: Option<Errors>,
+    /// Root mean square error of the interface values.
+    pub interface_rms: Option<f64>,
+    /// Time of the solve.
+    pub seconds: f64,
+    /// Iterations of conjugate gradients; `None` for a direct solve.
+    pub iterations: Option<usize>,
+    /// Interface unknowns.
+    pub unknowns: usize,
+    /// Whether conjugate gradients reached their tolerance.
+    pub converged: bool,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone)]
+pub enum Outcome {
+    /// With a solution.
+    Done(Measured),
+    /// Without one, because of this.
+    Failed(String),
+}
+
+impl Run {
+    /// A run of a preset as it is.
+    pub fn new(preset: Preset, side: usize, points: usize, seed: u64) -> Self {
+        Run { preset, side, points, instead_of: None, initialization: None, interface: None, seed }
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> Settings {
+        let mut settings = Settings { points: self.points, seed: self.seed, ..Settings::preset(self.preset) };
+        if let Some(initialization) = self.initialization {
+            settings.initialization = initialization;
+        }
+        if let Some(interface) = self.interface {
+            settings.interface = interface;
+        }
+        settings
+    }
+
+    /// Solves. Only Ctrl-C is an error: whatever else goes wrong belongs in the table.
+    pub fn solve(
+        &self,
+        problem: &Problem,
+        tracker: &Tracker,
+        measure: impl FnOnce(&Solution) -> Result<Measured>,
+    ) -> Result<Outcome> {
+        match self.solution(problem, tracker).and_then(|solution| measure(&solution)) {
+            Ok(measured) => Ok(Outcome::Done(measured)),
+            Err(Error::Interrupted) if tracker.stopped() => Err(Error::Interrupted),
+            Err(Error::Interrupted) => Ok(Outcome::Failed("stopped: it took longer than allowed".into())),
+            Err(error) => Ok(Outcome::Failed(error.to_string())),
+        }
+    }
+
+    /// The solution.
+    pub fn solution(&self, problem: &Problem, tracker: &Tracker) -> Result<Solution> {
+        let decomposition = Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [self.side; 2])?;
+        let solver = Solver::with_progress(problem, Arc::new(decomposition), &self.settings(), tracker)?;
+        Ok(solver.solve_many(&[problem.data()], tracker)?.swap_remove(0))
+    }
+}
+
+impl Measured {
+    /// The counters of a solution, without errors.
+    pub fn counters(solution: &Solution) -> Self {
+        let report = &solution.report;
+        let iterative = report.interface.solver == InterfaceSolver::Cg && report.interface.unknowns > 0;
+        Measured {
+            errors: None,
+            against_elements: None,
+            interface_rms: None,
+            seconds: report.seconds.total,
+            iterations: iterative.then_some(report.interface.iterations),
+            unknowns: report.interface.unknowns,
+            converged: report.status == Status::Solved,
+        }
+    }
+
+    /// The counters, and the errors against the exact solution on a grid twice as fine as the nodes, as in the paper.
+    pub fn against_exact(problem: &Problem, solution: &Solution, points: usize) -> Result<Self> {
+        let mut measured = Self::counters(solution);
+        if let Some(exact) = &problem.exact {
+            let errors = solution.errors(exact.as_ref(), 2 * points)?;
+            measured.errors = Some(Errors { l2: errors.l2, h1: errors.h1.unwrap_or(f64::NAN) });
+            measured.interface_rms = errors.interface_rms;
+        }
+        Ok(measured)
+    }
+}
