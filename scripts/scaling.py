@@ -108,7 +108,7 @@ def main():
         row = [f"{side} x {side}", direct["interface"]["unknowns"], f"{direct['seconds']['interface']:.3f}",
                f"{direct['interface']['factor_nonzeros'] / 1e6:.2f}"]
         # Iterations grow with the number of subdomains, and every one costs as much as the last.
-        if side <= 32:
+        if side <= 16:
             report = solve(choice.program, 2, side, side, 12, "cg")
             row += [report["interface"]["iterations"], f"{report['seconds']['interface']:.2f}"]
         else:

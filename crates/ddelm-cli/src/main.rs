@@ -80,7 +80,8 @@ fn main() -> ExitCode {
     arguments.common.machine = machine.clone();
     prepare(&arguments.common, &terminal);
     let outcome = match machine.leads() || arguments.command.is_parallel() {
-        true => arguments.command.run(&arguments.common, &terminal),
+        // On a thread of the pool: handing every iteration over from another thread costs more than a small one takes.
+        true => rayon::scope(|_| arguments.command.run(&arguments.common, &terminal)),
         false => Ok(Outcome::Done),
     };
     match machine.agree(outcome) {
