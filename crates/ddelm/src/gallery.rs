@@ -65,7 +65,9 @@ pub fn random_source(field: FieldRef) -> Problem {
 
 /// `-div(rho grad u) = 1`, u = 0 on the boundary, with `rho = tanh(field) + 1.1` (paper, Tables 5 and 6).
 ///
-/// The solution is not known.
+/// The solution is not known. The paper's fields are of size one here: [`RandomField::scaled`] by `1 / alpha^2`.
+///
+/// [`RandomField::scaled`]: crate::random_field::RandomField::scaled
 pub fn random_coefficient(field: FieldRef) -> Problem {
     Problem {
         equation: Equation::diffusion(rough_coefficient(field)),

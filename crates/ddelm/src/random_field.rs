@@ -95,6 +95,16 @@ impl RandomField {
         Self::from_arrays(a.data, waves, b.data).map_err(|error| refuse(error.to_string()))
     }
 
+    /// The field times a factor.
+    ///
+    /// A field is as large as alpha^2. Inside tanh that would make a coefficient which jumps; `scaled(1 / alpha^2)` has
+    /// size one, as the paper's coefficients do.
+    #[must_use]
+    pub fn scaled(mut self, factor: f64) -> Self {
+        self.a.iter_mut().for_each(|a| *a *= factor);
+        self
+    }
+
     /// The amplitudes a_i.
     pub fn amplitudes(&self) -> &[f64] {
         &self.a
@@ -348,6 +358,13 @@ mod tests {
         }
         check(field.b.iter().map(|b| b / TAU).collect(), 0.5, 1.0 / 3.0, "b");
         assert!(field.b.iter().all(|b| (0.0..TAU).contains(b)));
+    }
+
+    #[test]
+    fn a_scaled_field_is_the_field_times_a_factor() {
+        let field = RandomField::new(16.0, 8, 3).unwrap();
+        let (whole, half) = (values(&field, &[0.3], &[0.6])[0], values(&field.scaled(0.5), &[0.3], &[0.6])[0]);
+        assert_eq!(half, 0.5 * whole);
     }
 
     #[test]

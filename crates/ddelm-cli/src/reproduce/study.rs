@@ -75,14 +75,16 @@ pub struct Realizations {
 impl Realizations {
     /// The random field of a study; that of the Poisson study's table has none and gets the source's.
     pub fn field(&self, study: Study) -> Result<FieldRef> {
-        let (name, alpha, seed) = match study {
-            Study::Coefficient(alpha) => ("coefficient", alpha, self.seed.wrapping_add(1)),
-            Study::Source(alpha) => ("source", alpha, self.seed),
-            Study::Poisson | Study::Plate => ("source", 16, self.seed),
+        // Inside tanh the authors' field has size one, not alpha^2 as the paper's text says: their coefficient files and
+        // their figure show it. With alpha^2 the coefficient would jump between 0.1 and 2.1.
+        let (name, alpha, seed, size) = match study {
+            Study::Coefficient(alpha) => ("coefficient", f64::from(alpha), self.seed.wrapping_add(1), 1.0),
+            Study::Source(alpha) => ("source", f64::from(alpha), self.seed, f64::from(alpha).powi(2)),
+            Study::Poisson | Study::Plate => ("source", 16.0, self.seed, 256.0),
         };
         Ok(Arc::new(match &self.folder {
             Some(folder) => RandomField::load(folder.join(format!("{name}{alpha}.npz")))?,
-            None => RandomField::new(f64::from(alpha), MODES, seed)?,
+            None => RandomField::new(alpha, MODES, seed)?.scaled(size / (alpha * alpha)),
         }))
     }
 }
