@@ -1,6 +1,6 @@
 //! The one error type of the library.
 //!
-//! Running out of iterations or missing a tolerance is not an error: it is a [`Status`](crate::Status) of a
+//! Running out of iterations or missing a tolerance is not an error: it is a [`Status`](crate::report::Status) of a
 //! solution. An error means that there is no solution, and says what was wrong, where, and what to do.
 
 use std::path::PathBuf;

@@ -108,7 +108,7 @@ pub fn write(path: impl AsRef<Path>, solution: &Solution, problem: Option<&str>)
     atomic::write(path, |file| file.write_all(&bytes))
 }
 
-/// Reads what [`write`] wrote.
+/// Reads what [`write()`] wrote.
 pub fn read(path: impl AsRef<Path>) -> Result<Saved> {
     let path = path.as_ref();
     let bytes = fs::read(path).map_err(|error| {
@@ -127,7 +127,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Saved> {
 }
 
 impl Solution {
-    /// Saves the solution to a file: [`write`] without a problem file.
+    /// Saves the solution to a file: [`write()`] without a problem file.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<()> {
         write(path, self, None)
     }

@@ -32,7 +32,7 @@ use crate::exchange::Exchange;
 use crate::factor::multiply_add;
 use crate::local::{Local, LocalData, affine, product};
 
-pub use cholesky::SparseCholesky;
+pub use cholesky::{NotPositive, SparseCholesky};
 pub use conjugate_gradients::conjugate_gradients;
 pub use dissection::nested_dissection;
 pub use fronts::Symbolic;
