@@ -80,6 +80,9 @@ pub struct GivenWeights {
     pub b: Vec<f64>,
 }
 
+/// Points per side beyond which a local matrix takes more than 30 GB.
+const MOST_POINTS: usize = 256;
+
 /// All choices of a solve on a given decomposition.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -205,6 +208,14 @@ impl Settings {
                 self.points.to_string(),
                 "a subdomain needs at least two intervals per side",
                 "10 to 24 is usual",
+            );
+        }
+        if self.points > MOST_POINTS {
+            return bad(
+                "discretization.points",
+                self.points.to_string(),
+                "a local matrix would not fit into memory",
+                "10 to 24 is usual; use more subdomains instead",
             );
         }
         if self.neurons() == 0 {

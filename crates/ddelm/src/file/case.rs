@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::adaptive::solve_to_tolerance;
 use crate::collocation::Collocation;
 use crate::decomposition::Decomposition;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::estimate::estimate;
 use crate::exchange::{Exchange, Serial};
 use crate::finite_element::{self, FiniteElementSolution};
@@ -18,6 +18,9 @@ use crate::settings::{InterfaceSolver, Method, Settings};
 use crate::solution::Solution;
 use crate::solver::Solver;
 use crate::stages::check_sizes;
+
+/// Subdomains beyond which the interface system takes more than any machine has.
+const MOST_SUBDOMAINS: usize = 1 << 18;
 
 /// A problem on a rectangle and how to solve it.
 #[derive(Clone)]
@@ -49,6 +52,11 @@ impl Case {
     /// Refuses what cannot be solved, as far as that can be told without computing.
     pub fn validate(&self) -> Result<()> {
         self.settings.validate()?;
+        let [nx, ny] = self.subdomains;
+        if nx.saturating_mul(ny) > MOST_SUBDOMAINS {
+            let problem = format!("there can be at most {MOST_SUBDOMAINS} subdomains");
+            return Err(Error::input("discretization.subdomains", format!("[{nx}, {ny}]"), problem, "use more points"));
+        }
         // Without building a large decomposition for it.
         let counts = if self.subdomains.contains(&0) { self.subdomains } else { [1, 1] };
         Decomposition::rectangle(self.x, self.y, counts)?;

@@ -137,6 +137,8 @@ fn mistakes_are_named_at_their_place() {
         ("points = 9", "points = 9.5", "expected a whole number, found a number", "9.5"),
         ("points = 9", "points = -9", "must not be negative", "-9"),
         ("points = 9", "points = 1", "at least two intervals", "1"),
+        ("points = 9", "points = 100000000", "would not fit into memory", "100000000"),
+        ("[2, 3]", "[100000, 100000000]", "at most", "[100000, 100000000]"),
         ("points = 9", "poins = 9", "unknown key discretization.poins", "poins"),
         ("points = 9", "", "discretization.points is missing", "[discretization]"),
         ("points = 9", "points = 9\nneurons = 200", "fewer than the neurons", "200"),
