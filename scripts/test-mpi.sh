@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the feature `mpi`: on one process, and under mpirun on one to four ranks.
+# Tests the feature `mpi`: on one process, and under mpirun on one to six ranks.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,3 +19,10 @@ fi
 features=(--package ddelm --package ddelm-cli --features mpi)
 cargo clippy "${features[@]}" --all-targets -- -D warnings
 cargo test "${features[@]}" --test exchange_serial --test exchange_mpi --test ranks
+
+# VTK itself reads what several ranks write. Its other dependencies are for drawing.
+target=${CARGO_TARGET_DIR:-target}
+environment=$target/mpi-tests
+if [ ! -x "$environment/bin/python" ]; then python3 -m venv "$environment"; fi
+"$environment/bin/pip" install --quiet --disable-pip-version-check --no-deps numpy vtk
+"$environment/bin/python" scripts/check-pvtu.py --program "$target/debug/ddelm"

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use ddelm::Error;
 use ddelm::exchange::{Exchange, Launch, Serial};
 
-use crate::command::Outcome;
 use crate::failure::Failure;
 
 /// A machine that commands share.
@@ -26,10 +25,15 @@ impl Machine {
         self.0.rank() == 0
     }
 
+    /// What only the first rank does, while the others wait.
+    pub fn alone<T>(&self, work: impl FnOnce() -> Result<T, Failure>) -> Result<Option<T>, Failure> {
+        self.agree(self.leads().then(work).transpose())
+    }
+
     /// The same outcome on all ranks. Only one of them has something to say about a failure.
-    pub fn agree(&self, outcome: Result<Outcome, Failure>) -> Result<Outcome, Failure> {
+    pub fn agree<T>(&self, outcome: Result<T, Failure>) -> Result<T, Failure> {
         match outcome {
-            Ok(outcome) => Ok(self.0.agree(Ok(())).map(|()| outcome)?),
+            Ok(value) => Ok(self.0.agree(Ok(())).map(|()| value)?),
             Err(Failure { error, file }) => {
                 let error = self.0.agree(Err(error)).err().unwrap_or(Error::Interrupted);
                 Err(Failure { error, file })
@@ -66,6 +70,6 @@ fn on_ranks(launch: Launch) -> Result<Arc<dyn Exchange>, Error> {
             "this ddelm was built without MPI",
             "build it with cargo build --release --features mpi (Debian: libopenmpi-dev openmpi-bin libclang-dev libmumps-dev)",
         )),
-        Launch { .. } => Err(Error::Elsewhere { rank: 0, input: true }),
+        Launch { .. } => Err(Error::Elsewhere { rank: 0, problem: "it was built without MPI".into(), input: true }),
     }
 }

@@ -8,6 +8,7 @@ mod diagnostic;
 mod failure;
 mod listener;
 mod machine;
+mod memory;
 mod number;
 mod output;
 mod picture;
@@ -60,11 +61,15 @@ struct Common {
     machine: Machine,
 }
 
+/// The exit code of a computation that could not be carried out.
+const CANNOT_COMPUTE: u8 = 3;
+
 fn main() -> ExitCode {
+    memory::watch(CANNOT_COMPUTE.into());
     let terminal = Terminal::detect();
     let machine = match Machine::start() {
         Ok(machine) => machine,
-        Err(error) => return failed(&error.into(), &terminal),
+        Err(error) => return failed(&error.into(), &terminal, true),
     };
     let mut arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -87,16 +92,22 @@ fn main() -> ExitCode {
     match machine.agree(outcome) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::NotReached) => ExitCode::from(1),
-        Err(failure) => failed(&failure, &terminal),
+        Err(failure) => failed(&failure, &terminal, machine.leads()),
     }
 }
 
 /// Says what went wrong, unless another rank does.
-fn failed(failure: &Failure, terminal: &Terminal) -> ExitCode {
-    if !matches!(failure.error, ddelm::Error::Elsewhere { .. }) {
+fn failed(failure: &Failure, terminal: &Terminal, leads: bool) -> ExitCode {
+    let elsewhere = match failure.error {
+        ddelm::Error::Elsewhere { .. } => true,
+        // All ranks have it.
+        ddelm::Error::Interrupted => !leads,
+        _ => false,
+    };
+    if !elsewhere {
         eprintln!("{}", terminal.render(failure));
     }
-    ExitCode::from(if failure.is_input() { 2 } else { 3 })
+    ExitCode::from(if failure.is_input() { 2 } else { CANNOT_COMPUTE })
 }
 
 /// Sets up logging and threads. Both can only fail where they were set up before, and then there is nothing to do.

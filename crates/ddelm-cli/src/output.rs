@@ -7,10 +7,15 @@ use std::path::{Path, PathBuf};
 use ddelm::npz::{self, Array};
 use ddelm::problem::Problem;
 use ddelm::solution::Solution;
-use ddelm::{Error, Result, atomic, save, vtk};
+use ddelm::{Error, atomic, save, vtk};
 
+use crate::failure::Failure;
+use crate::machine::Machine;
 use crate::picture::{self, HeatMap};
 use crate::view::{Field, View, estimate_map};
+
+/// What the files report.
+type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Points along the longer side of the grid in `grid.npz`.
 const GRID: usize = 201;
@@ -39,7 +44,7 @@ pub enum Kind {
     Report,
     /// u.png, u.svg, and pictures of the error or of its estimate
     Picture,
-    /// solution.vtu: for ParaView
+    /// solution.vtu, from several ranks solution.pvtu: for ParaView
     Vtk,
     /// grid.npz: x, y, u, ux and uy on a uniform grid, for NumPy
     Grid,
@@ -87,22 +92,39 @@ impl OutputArguments {
         }
     }
 
-    /// Writes what was asked for, and returns the files.
-    pub fn write(&self, solution: &Solution, problem: &Problem, text: &str) -> Result<Vec<PathBuf>> {
+    /// Writes what was asked for, and returns the files. All ranks call this; but for VTK the first one writes.
+    pub fn write(
+        &self,
+        machine: &Machine,
+        solution: &Solution,
+        problem: &Problem,
+        text: &str,
+    ) -> Result<Vec<PathBuf>, Failure> {
         let Some(directory) = &self.out else { return Ok(Vec::new()) };
-        fs::create_dir_all(directory).map_err(|error| Error::Write {
-            path: directory.clone(),
-            problem: format!("cannot make the directory: {error}"),
-            hint: "check the path and its permissions".into(),
-        })?;
+        machine.alone(|| Ok(make(directory)?))?;
         let mut files = Files { directory, written: Vec::new() };
         for kind in [Kind::Solution, Kind::Report, Kind::Picture, Kind::Vtk, Kind::Grid] {
-            if self.write.contains(&kind) {
-                files.write(kind, solution, problem, text)?;
+            match self.write.contains(&kind) {
+                true if kind == Kind::Vtk && machine.0.size() > 1 => files.pieces(machine, solution, problem)?,
+                true => drop(machine.alone(|| Ok(files.write(kind, solution, problem, text)?))?),
+                false => {}
             }
         }
         Ok(files.written)
     }
+}
+
+fn make(directory: &Path) -> Result<()> {
+    fs::create_dir_all(directory).map_err(|error| Error::Write {
+        path: directory.into(),
+        problem: format!("cannot make the directory: {error}"),
+        hint: "check the path and its permissions".into(),
+    })
+}
+
+/// Cells per side of a subdomain in VTK files.
+fn cells(solution: &Solution) -> usize {
+    solution.report.points.clamp(4, 32)
 }
 
 /// A directory, and what was written to it.
@@ -120,12 +142,17 @@ impl Files<'_> {
                 atomic::write(self.file("report.json"), |file| writeln!(file, "{report}"))
             }
             Kind::Picture => self.pictures(solution, problem),
-            Kind::Vtk => {
-                let cells = solution.report.points.clamp(4, 32);
-                vtk::write(self.file("solution.vtu"), solution, Some(problem), cells)
-            }
+            Kind::Vtk => vtk::write(self.file("solution.vtu"), solution, Some(problem), cells(solution)),
             Kind::Grid => npz::write(self.file("grid.npz"), &grid(solution)),
         }
+    }
+
+    /// The VTK files of a solution that several ranks hold.
+    fn pieces(&mut self, machine: &Machine, solution: &Solution, problem: &Problem) -> Result<()> {
+        let path = self.directory.join("solution.pvtu");
+        let files = vtk::write_pieces(machine.0.as_ref(), path, solution, Some(problem), cells(solution))?;
+        self.written.extend(files);
+        Ok(())
     }
 
     /// The path of a file that will be written.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::decomposition::Decomposition;
 use crate::error::Result;
 use crate::estimate::difference;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, agreed};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::report::{Attempt, Status};
@@ -38,7 +38,7 @@ pub fn solve_to_tolerance(
 ) -> Result<Solution> {
     let mut attempts: Vec<Attempt> = Vec::new();
     let mut best: Option<(Solution, f64)> = None;
-    let mut counts = first_counts(x, y);
+    let mut counts = first_counts(x, y, exchange.size());
     loop {
         let decomposition = Arc::new(Decomposition::rectangle(x, y, counts)?);
         let mut before: Option<(Solution, usize)> = None;
@@ -53,7 +53,8 @@ pub fn solve_to_tolerance(
             let solution = solver.solve_many(&[problem.data()], progress)?.swap_remove(0);
             if let Some((mut coarser, coarse_points)) = before.take() {
                 // Rank 0 has the whole solutions; all ranks must decide alike.
-                let estimate = (exchange.rank() == 0).then(|| difference(&coarser, &solution, points)).transpose()?;
+                let compare = || difference(&coarser, &solution, points);
+                let estimate = agreed(exchange.as_ref(), (exchange.rank() == 0).then(compare).transpose())?;
                 let mut error = [estimate.as_ref().map_or(0.0, |e| e.l2)];
                 exchange.max(&mut error);
                 let [error] = error;
@@ -89,11 +90,15 @@ pub fn solve_to_tolerance(
     }
 }
 
-/// Two subdomains across the shorter side, and nearly square ones.
-fn first_counts(x: [f64; 2], y: [f64; 2]) -> [usize; 2] {
+/// Two subdomains across the shorter side, and nearly square ones; twice as many until every rank has one.
+fn first_counts(x: [f64; 2], y: [f64; 2], ranks: usize) -> [usize; 2] {
     let ratio = (x[1] - x[0]) / (y[1] - y[0]);
     let along = |r: f64| ((2.0 * r).round() as usize).clamp(2, 32);
-    if ratio >= 1.0 { [along(ratio), 2] } else { [2, along(1.0 / ratio)] }
+    let mut counts = if ratio >= 1.0 { [along(ratio), 2] } else { [2, along(1.0 / ratio)] };
+    while counts[0] * counts[1] < ranks {
+        counts = counts.map(|c| 2 * c);
+    }
+    counts
 }
 
 /// Whether the best error on the last decomposition is no better than on the one before it, although both are small.

@@ -130,10 +130,12 @@ pub enum Error {
         hint: String,
     },
     /// Another rank of a parallel run failed; it has the error and tells the user.
-    #[error("rank {rank} failed")]
+    #[error("rank {rank}: {problem}")]
     Elsewhere {
         /// The first rank that failed.
         rank: usize,
+        /// What it says.
+        problem: String,
         /// Whether the input was at fault there.
         input: bool,
     },

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::exchange::Exchange;
+use crate::exchange::{Exchange, agreed};
 use crate::problem::Problem;
 use crate::progress::Progress;
 use crate::report::Estimate;
@@ -51,7 +51,8 @@ pub fn estimate(
     let second = second_settings(settings);
     let solver = Solver::on(exchange.clone(), problem, solution.decomposition.clone(), &second, progress)?;
     let better = solver.solve_many(&[problem.data()], progress)?.swap_remove(0);
-    (exchange.rank() == 0).then(|| difference(solution, &better, second.points)).transpose()
+    let compare = || difference(solution, &better, second.points);
+    agreed(exchange.as_ref(), (exchange.rank() == 0).then(compare).transpose())
 }
 
 /// The size of the difference between a solution and a better one with so many points.

@@ -91,6 +91,7 @@ pub fn solve(
             last_correction: None,
             relative_residual: None,
             factor_nonzeros: None,
+            bytes_sent: 0,
         },
         features: FeaturesReport {
             neurons: settings.neurons(),

@@ -72,6 +72,10 @@ pub struct InterfaceReport {
     pub relative_residual: Option<f64>,
     /// Nonzeros of the factor (direct).
     pub factor_nonzeros: Option<usize>,
+    /// Bytes that the ranks of a parallel machine sent each other while it was solved, all together. What the library
+    /// that factors it sends is not in it.
+    #[serde(default)]
+    pub bytes_sent: u64,
 }
 
 /// A smallest and a largest value.

@@ -177,6 +177,7 @@ impl Solver {
         let local_data: Vec<LocalData> =
             self.locals.par_iter().zip(rhs).map(|(local, f)| local.factor.data(f)).collect();
         let interface = Interface { portion: &self.portion, locals: &self.locals, exchange };
+        let sent = exchange.sent();
         let (u, outcome) = match &self.direct {
             _ if self.decomposition.len() == 1 => {
                 (Mat::zeros(0, columns), Outcome { converged: true, ..Outcome::default() })
@@ -194,6 +195,7 @@ impl Solver {
             )?,
         };
         seconds.interface += clock.elapsed().as_secs_f64();
+        let sent = (exchange.sent() - sent) as f64;
 
         let clock = Instant::now();
         progress.begin(Stage::Recover, self.locals.len());
@@ -212,10 +214,10 @@ impl Solver {
         seconds.recover = clock.elapsed().as_secs_f64();
         let finite = recovered.iter().all(|(c, _)| c.norm_max().is_finite()) && u.norm_max().is_finite();
         exchange.agree(if finite { Ok(()) } else { Err(not_finite()) })?;
-        let mut sums = [recovered.iter().map(|r| r.1).sum::<f64>(), size];
+        let mut sums = [recovered.iter().map(|r| r.1).sum::<f64>(), size, sent];
         exchange.sum(&mut sums);
         let residual = (sums[0] / sums[1].max(f64::MIN_POSITIVE)).sqrt();
-        let report = self.report(&outcome, residual, seconds);
+        let report = self.report(&outcome, residual, sums[2] as u64, seconds);
         let coefficients = self.gather_coefficients(recovered.iter().map(|r| &r.0), columns);
         let values = self.gather_interface(u.as_ref());
         Ok(coefficients
@@ -276,7 +278,7 @@ impl Solver {
     }
 
     /// The report, with the largest seconds and memory over the ranks.
-    fn report(&self, outcome: &Outcome, residual: f64, seconds: Seconds) -> Report {
+    fn report(&self, outcome: &Outcome, residual: f64, bytes_sent: u64, seconds: Seconds) -> Report {
         let memory = peak_memory_bytes();
         let Seconds { assemble, factor, interface, recover, .. } = seconds;
         let mut largest = [assemble, factor, interface, recover, memory.unwrap_or(0) as f64];
@@ -309,6 +311,7 @@ impl Solver {
                 last_correction: direct.then_some(outcome.last_correction),
                 relative_residual: (!direct && self.decomposition.len() > 1).then_some(outcome.relative_residual),
                 factor_nonzeros: self.direct.as_ref().map(|f| f.nonzeros()),
+                bytes_sent,
             },
             features: self.features.clone(),
             seconds,

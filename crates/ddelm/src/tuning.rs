@@ -7,12 +7,14 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::exchange::{Exchange, agreed};
 use crate::features::Initialization;
 use crate::field::{Failure, Field, FieldRef};
 use crate::file::Case;
 use crate::problem::{Condition, Equation, Problem};
 use crate::progress::{Progress, Silent};
 use crate::settings::Settings;
+use crate::solution::Solution;
 
 /// The scales that are tried first, relative to the default.
 const GRID: [f64; 11] = [0.2, 0.3, 0.4, 0.55, 0.75, 1.0, 1.35, 1.8, 2.5, 3.5, 5.0];
@@ -43,7 +45,37 @@ pub struct Tuning {
 /// Looks for the best scale of a case, with so many seeds for every scale.
 pub fn tune(case: &Case, seeds: usize, progress: &dyn Progress) -> Result<Tuning> {
     check(&case.settings)?;
-    let local = one_subdomain(case, progress)?;
+    try_scales(case, whole_solution(case, |case| case.solve(progress))?, seeds, progress)
+}
+
+/// [`tune`] on a parallel machine: all ranks solve the whole problem where that is needed, and rank 0, which learns what
+/// was found, tries the scales. All ranks find the same outcome.
+pub fn tune_on(
+    exchange: &Arc<dyn Exchange>,
+    case: &Case,
+    seeds: usize,
+    progress: &dyn Progress,
+) -> Result<Option<Tuning>> {
+    let (together, leads) = (case.occupies(exchange.size()), exchange.rank() == 0);
+    let tune = || {
+        check(&case.settings)?;
+        let solve = |case: &Case| if together { case.solve_on(exchange, progress) } else { case.solve(progress) };
+        let u = if together || leads { Some(whole_solution(case, solve)?) } else { None };
+        u.filter(|_| leads).map(|u| try_scales(case, u, seeds, progress)).transpose()
+    };
+    agreed(exchange.as_ref(), tune())
+}
+
+/// The exact solution, or that of the whole problem.
+fn whole_solution(case: &Case, solve: impl Fn(&Case) -> Result<Solution>) -> Result<FieldRef> {
+    match &case.problem.exact {
+        Some(exact) => Ok(exact.clone()),
+        None => Ok(Arc::new(solve(&Case { estimate: false, ..case.clone() })?)),
+    }
+}
+
+fn try_scales(case: &Case, u: FieldRef, seeds: usize, progress: &dyn Progress) -> Result<Tuning> {
+    let local = one_subdomain(case, &u);
     let usual = Settings { scale: None, ..case.settings.clone() }.scale_for(&case.problem.equation);
     let mut trials: Vec<Trial> = Vec::new();
     let mut try_scale = |scale: f64| -> Result<f64> {
@@ -75,11 +107,7 @@ fn check(settings: &Settings) -> Result<()> {
 }
 
 /// The middle subdomain as a problem of its own, with the values of the solution on its sides.
-fn one_subdomain(case: &Case, progress: &dyn Progress) -> Result<Case> {
-    let u: FieldRef = match &case.problem.exact {
-        Some(exact) => exact.clone(),
-        None => Arc::new(Case { estimate: false, ..case.clone() }.solve(progress)?),
-    };
+fn one_subdomain(case: &Case, u: &FieldRef) -> Case {
     let middle = |side: [f64; 2], count: usize| {
         let (width, k) = ((side[1] - side[0]) / count as f64, count / 2);
         [side[0] + k as f64 * width, side[0] + (k + 1) as f64 * width]
@@ -88,7 +116,7 @@ fn one_subdomain(case: &Case, progress: &dyn Progress) -> Result<Case> {
         Equation::SecondOrder { .. } => Condition::dirichlet(u.clone()),
         Equation::Plate { .. } => Condition::clamped(u.clone(), Arc::new(NormalDerivative { u: u.clone(), side })),
     };
-    Ok(Case {
+    Case {
         problem: Problem { conditions: (0..4).map(condition).collect(), ..case.problem.clone() },
         x: middle(case.x, case.subdomains[0]),
         y: middle(case.y, case.subdomains[1]),
@@ -96,7 +124,7 @@ fn one_subdomain(case: &Case, progress: &dyn Progress) -> Result<Case> {
         tolerance: None,
         estimate: case.problem.exact.is_none(),
         ..case.clone()
-    })
+    }
 }
 
 /// The geometric mean of the errors over seeds, which one lucky or unlucky seed does not decide.

@@ -1,4 +1,4 @@
-//! Solutions for ParaView: unstructured grids in VTK's XML format (`.vtu`).
+//! Solutions for ParaView: unstructured grids in VTK's XML format (`.vtu`), from several ranks in pieces (`.pvtu`).
 //!
 //! Every subdomain is a patch of small quadrilaterals with points of its own, also on its sides. So curved subdomains
 //! are drawn as they are, and a jump across an interface is seen as one.
@@ -8,6 +8,8 @@
 //!
 //! # References
 //! VTK File Formats, "XML file formats", serial unstructured grids with inline binary arrays.
+
+mod pieces;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -23,6 +25,11 @@ use crate::operator::Sample;
 use crate::problem::Problem;
 use crate::solution::{Gradients, Solution};
 
+pub use pieces::write_pieces;
+
+/// How numbers are stored.
+const HEADER: &str = r#"version="1.0" byte_order="LittleEndian" header_type="UInt64""#;
+
 /// VTK's number of a quadrilateral.
 const QUADRILATERAL: u8 = 9;
 
@@ -33,15 +40,19 @@ const QUADRILATERAL: u8 = 9;
 /// [`Solution::local_fluxes`]) and `residual`, and, where it has an exact solution, `error`, which is u minus it.
 pub fn write(path: impl AsRef<Path>, solution: &Solution, problem: Option<&Problem>, resolution: usize) -> Result<()> {
     let resolution = resolution.max(1);
-    let patches: Vec<Patch> = (0..solution.decomposition.len())
-        .into_par_iter()
-        .map(|s| Patch::new(solution, problem, s, resolution))
-        .collect::<Result<_>>()?;
+    let all: Vec<usize> = (0..solution.decomposition.len()).collect();
+    let patches = patches(solution, problem, &all, resolution)?;
     atomic::write(path, |file| write_grid(file, &patches, resolution))
+}
+
+/// The patches of these subdomains.
+fn patches(solution: &Solution, problem: Option<&Problem>, of: &[usize], resolution: usize) -> Result<Vec<Patch>> {
+    of.par_iter().map(|&s| Patch::new(solution, problem, s, resolution)).collect()
 }
 
 /// The points of one subdomain and the fields there.
 struct Patch {
+    subdomain: usize,
     points: Vec<[f64; 3]>,
     scalars: Vec<(&'static str, Vec<f64>)>,
     vectors: Vec<(&'static str, Vec<[f64; 3]>)>,
@@ -67,7 +78,7 @@ impl Patch {
             }
         }
         scalars.insert(0, ("u", g.u));
-        Ok(Patch { points: vectors_of(&sample.x, &sample.y), scalars, vectors })
+        Ok(Patch { subdomain: s, points: vectors_of(&sample.x, &sample.y), scalars, vectors })
     }
 }
 
@@ -94,7 +105,7 @@ fn write_grid(out: &mut impl Write, patches: &[Patch], resolution: usize) -> io:
         })
     });
     writeln!(out, r#"<?xml version="1.0"?>"#)?;
-    writeln!(out, r#"<VTKFile type="UnstructuredGrid" version="1.0" byte_order="LittleEndian" header_type="UInt64">"#)?;
+    writeln!(out, r#"<VTKFile type="UnstructuredGrid" {HEADER}>"#)?;
     writeln!(out, "<UnstructuredGrid>")?;
     writeln!(out, r#"<Piece NumberOfPoints="{}" NumberOfCells="{cells}">"#, patches.len() * per_patch)?;
     writeln!(out, "<Points>")?;
@@ -111,7 +122,7 @@ fn write_grid(out: &mut impl Write, patches: &[Patch], resolution: usize) -> io:
     for (k, (name, _)) in first.iter().flat_map(|p| p.vectors.iter().enumerate()) {
         array(out, "Float64", name, 3, numbers(patches.iter().flat_map(|p| p.vectors[k].1.as_flattened())))?;
     }
-    let ids = (0..patches.len() as i32).flat_map(|s| std::iter::repeat_n(s, per_patch));
+    let ids = patches.iter().flat_map(|p| std::iter::repeat_n(p.subdomain as i32, per_patch));
     array(out, "Int32", "subdomain", 1, ids.flat_map(i32::to_le_bytes))?;
     writeln!(out, "</PointData>\n</Piece>\n</UnstructuredGrid>\n</VTKFile>")
 }

@@ -10,6 +10,7 @@ use crate::Common;
 use crate::diagnostic::Terminal;
 use crate::failure::Failure;
 use crate::listener::Listener;
+use crate::machine::Machine;
 use crate::number::error;
 use crate::picture::{self, Axis, Format, LinePlot, Scene, Series, Style};
 use crate::problem::{Input, ProblemArguments};
@@ -51,10 +52,13 @@ impl Convergence {
         let mut runs = Vec::new();
         for &counts in &self.subdomains {
             for &points in &self.points {
-                runs.push(one_run(&input, counts, points, &listener)?);
+                runs.extend(one_run(&common.machine, &input, counts, points, &listener)?);
             }
         }
         listener.finish();
+        if !common.machine.leads() {
+            return Ok(Outcome::Done);
+        }
         let kind = if input.case.problem.exact.is_some() { "error" } else { "estimate" };
         stdout::print(&table(&runs, kind).to_string())?;
         if let Some(path) = &self.plot {
@@ -67,21 +71,30 @@ impl Convergence {
     }
 }
 
-fn one_run(input: &Input, counts: [usize; 2], points: usize, listener: &Listener) -> Result<Run, Failure> {
+/// One solve, on all ranks where each has a subdomain; the first rank learns how it went.
+fn one_run(
+    machine: &Machine,
+    input: &Input,
+    counts: [usize; 2],
+    points: usize,
+    listener: &Listener,
+) -> Result<Option<Run>, Failure> {
     let settings = Settings { points, neurons: None, ..input.case.settings.clone() };
     let estimate = input.case.problem.exact.is_none();
     let case = Case { subdomains: counts, settings, tolerance: None, estimate, ..input.case.clone() };
-    let solve = || {
-        case.validate()?;
-        case.solve(listener)
+    let failure = |error| input.failure(error);
+    case.validate().map_err(failure)?;
+    let solution = match case.occupies(machine.0.size()) {
+        true => case.solve_on(&machine.0, listener).map(Some).map_err(failure)?,
+        false => machine.alone(|| case.solve(listener).map_err(failure))?,
     };
-    let report = solve().map_err(|error| input.failure(error))?.report;
+    let Some(report) = solution.filter(|_| machine.leads()).map(|solution| solution.report) else { return Ok(None) };
     let (l2, h1) = match (&report.errors, &report.estimate) {
         (Some(e), _) => (e.l2, e.h1),
         (None, Some(e)) => (e.l2, Some(e.h1)),
         (None, None) => (f64::NAN, None),
     };
-    Ok(Run { counts, points, l2, h1, seconds: report.seconds.total })
+    Ok(Some(Run { counts, points, l2, h1, seconds: report.seconds.total }))
 }
 
 fn table(runs: &[Run], kind: &str) -> Table {

@@ -57,7 +57,7 @@ pub enum Command {
 impl Command {
     /// Whether all ranks take part. Others run on the first rank alone.
     pub fn is_parallel(&self) -> bool {
-        matches!(self, Command::Solve(_))
+        matches!(self, Command::Solve(_) | Command::Tune(_) | Command::Convergence(_) | Command::Reproduce(_))
     }
 
     /// Carries it out.

@@ -32,28 +32,26 @@ impl Solve {
         self.output.check()?;
         if input.case.settings.method == Method::Fem {
             self.output.refuse("finite element solutions are not saved")?;
-            if !common.machine.leads() {
-                return Ok(Outcome::Done);
-            }
-            let (_, report) = input.case.solve_by_finite_elements().map_err(|error| input.failure(error))?;
-            return self.print(&report, input.case.cells);
+            let outcome = common.machine.alone(|| {
+                let (_, report) = input.case.solve_by_finite_elements().map_err(|error| input.failure(error))?;
+                self.print(&report, input.case.cells)
+            });
+            return Ok(outcome?.unwrap_or(Outcome::Done));
         }
         let listener = Listener::new(common, terminal);
         let solution = input.case.solve_on(&common.machine.0, &listener).map_err(|error| input.failure(error))?;
         listener.finish();
-        if !common.machine.leads() {
-            return Ok(outcome(&solution.report));
-        }
         if !common.quiet {
             warn(&solution.report, terminal);
         }
         let counts = solution.decomposition.grid().map_or(input.case.subdomains, |(_, _, counts)| counts);
-        let outcome = self.print(&solution.report, counts)?;
-        let written = self.output.write(&solution, &input.case.problem, &input.file.resolved()?)?;
+        let text = input.file.resolved();
+        common.machine.alone(|| self.print(&solution.report, counts))?;
+        let written = self.output.write(&common.machine, &solution, &input.case.problem, &text?)?;
         if !common.quiet {
             written.iter().for_each(|path| eprintln!("wrote {}", path.display()));
         }
-        Ok(outcome)
+        Ok(outcome(&solution.report))
     }
 
     fn print(&self, report: &Report, counts: [usize; 2]) -> Result<Outcome, Failure> {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ddelm::tuning::{Trial, Tuning, tune};
+use ddelm::tuning::{Trial, Tuning, tune_on};
 
 use super::Outcome;
 use crate::Common;
@@ -44,8 +44,10 @@ impl Tune {
         // Before the work, not after it.
         self.plot.as_deref().map(Format::of).transpose()?;
         let listener = Listener::new(common, terminal);
-        let tuning = tune(&input.case, self.seeds.into(), &listener).map_err(|error| input.failure(error))?;
+        let tuning = tune_on(&common.machine.0, &input.case, self.seeds.into(), &listener)
+            .map_err(|error| input.failure(error))?;
         listener.finish();
+        let Some(tuning) = tuning else { return Ok(Outcome::Done) };
         let kind = if input.case.problem.exact.is_some() { "error" } else { "estimate" };
         stdout::print(&format!("{}\n{}", table(&tuning, kind), advice(&tuning)))?;
         if let Some(path) = &self.plot {

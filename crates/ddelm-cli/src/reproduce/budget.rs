@@ -3,6 +3,8 @@
 //! With p intervals per side a subdomain has m = (p + 1)^2 rows and n = p^2 neurons, of which a share of about 0.65 is
 //! numerically independent. The pivoted factorization takes `4 m n r - 2 (m + n) r^2 + 4 r^3 / 3` operations. The rate is
 //! measured on a small problem; large ones run a little faster. Iterations are a guess from experience.
+//!
+//! On a parallel machine all ranks are taken to be as fast as the first one, and to share its memory.
 
 use ddelm::decomposition::Decomposition;
 use ddelm::gallery;
@@ -39,32 +41,38 @@ pub struct Budget {
     pub bytes: f64,
     /// Time of one run.
     pub seconds: f64,
-    /// Operations per second of the local factorizations, over all threads.
+    /// Operations per second of the local factorizations on one thread.
     rate: f64,
+    /// Threads of a rank.
+    threads: usize,
+    /// Ranks that share a run with at least as many subdomains; others are on one rank.
+    ranks: usize,
 }
 
 impl Budget {
     /// A budget on this machine; its speed is measured.
-    pub fn measure(bytes: f64, seconds: f64) -> Result<Self> {
+    pub fn measure(bytes: f64, seconds: f64, ranks: usize) -> Result<Self> {
         let [side, points] = TRIAL;
         let decomposition = Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [side; 2])?;
         let settings = Settings { points, ..Settings::paper() };
         let solution = Solver::new(&gallery::poisson(), Arc::new(decomposition), &settings)?.solve()?;
         let operations = (side * side) as f64 * operations(points);
-        Ok(Budget { bytes, seconds, rate: operations / solution.report.seconds.factor.max(1e-3) })
+        let threads = rayon::current_num_threads();
+        let rate = operations / solution.report.seconds.factor.max(1e-3) / threads.min(side * side) as f64;
+        Ok(Budget { bytes, seconds, rate, threads, ranks })
     }
 
     /// The cost of a run of the paper's method on side x side subdomains.
     pub fn cost(&self, equation: &Equation, side: usize, points: usize) -> Cost {
-        let threads = rayon::current_num_threads().min(side * side) as f64;
+        let ranks = if side * side >= self.ranks { self.ranks } else { 1 };
+        // With fewer subdomains than threads, some of them wait.
+        let threads = (ranks * self.threads).min(side * side) as f64;
         let (count, pairs) = ((side * side) as f64, equation.pairs() as f64);
         let (m, n) = sizes(points);
         let (r, around) = (RANK * n, pairs * 4.0 * points as f64);
         let kept = m * r + r * r + around * (m + r + 2.0 * around);
         let bytes = 8.0 * (count * kept + threads * 2.0 * m * n);
-        // With fewer subdomains than threads, some of them wait.
-        let share = threads / rayon::current_num_threads() as f64;
-        let factor = count * operations(points) / (self.rate * share);
+        let factor = count * operations(points) / (self.rate * threads);
         let interface = ITERATIONS * side as f64 * 16.0 * count * around * around / BANDWIDTH;
         Cost { bytes, seconds: factor + if side > 1 { interface } else { 0.0 } }
     }
@@ -107,7 +115,7 @@ pub fn available_memory() -> Option<f64> {
 mod tests {
     use super::*;
 
-    const BUDGET: Budget = Budget { bytes: 8e9, seconds: 1800.0, rate: 2e10 };
+    const BUDGET: Budget = Budget { bytes: 8e9, seconds: 1800.0, rate: 1e10, threads: 2, ranks: 1 };
 
     #[test]
     fn the_dense_problems_of_the_paper_are_as_large_as_they_are() {
@@ -123,6 +131,9 @@ mod tests {
         let poisson = Equation::poisson();
         assert_eq!(BUDGET.fit(&poisson, 16, 16), 16);
         assert_eq!(BUDGET.fit(&poisson, 8, 32), 32);
+        let many = Budget { ranks: 8, ..BUDGET };
+        assert!(many.cost(&poisson, 16, 16).seconds < BUDGET.cost(&poisson, 16, 16).seconds);
+        assert_eq!(many.cost(&poisson, 2, 64), BUDGET.cost(&poisson, 2, 64));
         let reduced = BUDGET.fit(&poisson, 1, 256);
         assert!(reduced < 256 && BUDGET.cost(&poisson, 1, reduced).bytes <= BUDGET.bytes);
     }

@@ -50,7 +50,7 @@ fn row(laboratory: &Laboratory, number: u8, study: Study) -> Result<String> {
     let reference = laboratory.reference(study)?;
     let problem = study.problem(&laboratory.realizations)?;
     let solution = Run::new(Preset::Fast, SIDE, study.default_points(SIDE), laboratory.seed)
-        .solution(&problem, &laboratory.tracker)?;
+        .solution(laboratory, study, &problem)?;
     let whole = Arc::new(Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [1, 1])?);
 
     let title = |what: &str| format!("{what}, \u{3b1} = {alpha}");

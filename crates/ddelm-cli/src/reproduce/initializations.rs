@@ -4,7 +4,6 @@
 //! 1e-9, as in the other tables, they are limited by that. So both are given.
 
 use ddelm::features::Initialization;
-use ddelm::gallery;
 use ddelm::settings::{InterfaceSolver, Preset};
 use ddelm::{Result, problem::Equation};
 
@@ -70,7 +69,8 @@ pub fn reproduce(laboratory: &Laboratory) -> Result<()> {
 
 /// The root mean square error of the interface values, or why there is none.
 fn measure(laboratory: &Laboratory, run: &Run, weights: &str) -> Result<String> {
-    let problem = gallery::poisson();
+    let study = Study::Poisson;
+    let problem = study.problem(&laboratory.realizations)?;
     let solver = if run.settings().interface == InterfaceSolver::Cg { "CG" } else { "direct" };
     let name = format!("table-1 {0} x {0} {weights}, {solver}", run.side);
     let cost = match run.preset {
@@ -79,7 +79,7 @@ fn measure(laboratory: &Laboratory, run: &Run, weights: &str) -> Result<String> 
     };
     laboratory.tracker.begin(&name, cost, Some(laboratory.budget.seconds));
     let outcome =
-        run.solve(&problem, &laboratory.tracker, |solution| Measured::against_exact(&problem, solution, run.points))?;
+        run.solve(laboratory, study, &problem, |solution| Measured::against_exact(&problem, solution, run.points))?;
     let cell = match outcome {
         Outcome::Done(Measured { interface_rms: Some(rms), converged, .. }) => {
             format!("{}{}", error(rms), if converged { "" } else { " (not converged)" })

@@ -1,6 +1,7 @@
 //! `ddelm reproduce`: the tables and figures of the paper, side by side with what the paper reports.
 
 mod budget;
+mod crew;
 mod figure;
 mod initializations;
 mod item;
@@ -24,6 +25,7 @@ use ddelm::settings::Preset;
 use ddelm::{Error, Result, atomic};
 
 use self::budget::Budget;
+use self::crew::Crew;
 use self::item::{ALL, Item};
 use self::reference::Reference;
 use self::study::{Realizations, Study};
@@ -51,7 +53,8 @@ pub struct Reproduce {
     /// Folder for the page, the tables and the pictures
     #[arg(long, short, value_name = "DIR", default_value = "reproduction")]
     output: PathBuf,
-    /// Memory that one solve may take, in GB [default: three quarters of what is free]
+    /// Memory that one solve may take, in GB [default: three quarters of what is free; under mpirun, on the first
+    /// rank's machine]
     #[arg(long, value_name = "GB")]
     max_memory: Option<f64>,
     /// Time that one solve may take, in minutes
@@ -84,6 +87,7 @@ pub struct Laboratory {
     /// The only preset to run, if not both.
     preset: Option<Preset>,
     tracker: Tracker,
+    crew: Crew,
     /// References that were computed; several tables and figures use the same.
     references: RefCell<HashMap<Study, Rc<Reference>>>,
 }
@@ -91,12 +95,18 @@ pub struct Laboratory {
 impl Reproduce {
     /// Carries it out.
     pub fn run(&self, common: &Common, terminal: &Terminal) -> std::result::Result<Outcome, Failure> {
+        let realizations = Realizations { seed: self.field_seed, folder: self.fields.clone() };
+        if !common.machine.leads() {
+            crew::assist(&common.machine, &realizations);
+            return Ok(Outcome::Done);
+        }
+        let crew = Crew::lead(&common.machine);
         let items = self.items()?;
         if items.is_empty() {
             stdout::print(&list())?;
             return Ok(Outcome::Done);
         }
-        let laboratory = self.laboratory(common, terminal, &items)?;
+        let laboratory = self.laboratory(common, terminal, crew, realizations, &items)?;
         if self.estimate {
             return Ok(Outcome::Done);
         }
@@ -104,7 +114,8 @@ impl Reproduce {
         for item in items {
             let outcome = laboratory.reproduce(item);
             // Also what Ctrl-C leaves of it.
-            page::write(&self.output, &command_line())?;
+            let ranks = laboratory.crew.ranks();
+            page::write(&self.output, &command_line(ranks), ranks)?;
             outcome?;
         }
         laboratory.tracker.finish();
@@ -126,7 +137,14 @@ impl Reproduce {
         Ok(items)
     }
 
-    fn laboratory(&self, common: &Common, terminal: &Terminal, items: &[Item]) -> Result<Laboratory> {
+    fn laboratory(
+        &self,
+        common: &Common,
+        terminal: &Terminal,
+        crew: Crew,
+        realizations: Realizations,
+        items: &[Item],
+    ) -> Result<Laboratory> {
         for (key, value) in [("--max-memory", self.max_memory), ("--max-minutes", Some(self.max_minutes))] {
             if let Some(value) = value.filter(|v| !(v.is_finite() && *v > 0.0)) {
                 return Err(Error::input(key, value, "it must be a positive number", "for example 8"));
@@ -136,11 +154,12 @@ impl Reproduce {
         let memory = self.max_memory.map_or(free, |gigabytes| gigabytes * 1e9);
         let laboratory = Laboratory {
             output: self.output.clone(),
-            budget: Budget::measure(memory, 60.0 * self.max_minutes)?,
-            realizations: Realizations { seed: self.field_seed, folder: self.fields.clone() },
+            budget: Budget::measure(memory, 60.0 * self.max_minutes, crew.ranks())?,
+            realizations,
             seed: self.seed,
             preset: self.preset,
             tracker: Tracker::new(common, terminal),
+            crew,
             references: RefCell::default(),
         };
         let total = laboratory.estimate(items)?;
@@ -226,8 +245,7 @@ impl Laboratory {
             Study::Poisson | Study::Plate => "reference".into(),
         };
         self.tracker.begin(&name, reference::ESTIMATE, None);
-        let problem = study.problem(&self.realizations)?;
-        let reference = Rc::new(Reference::compute(&problem, self.budget.bytes, &self.tracker)?);
+        let reference = Rc::new(Reference::compute(self, study)?);
         self.tracker.end(&format!("{name}: agrees to {}", error(reference.agreement.l2)));
         self.references.borrow_mut().insert(study, reference.clone());
         Ok(reference)
@@ -257,10 +275,10 @@ fn preset(name: &str) -> std::result::Result<Preset, String> {
 }
 
 /// The command as it was given.
-fn command_line() -> String {
+fn command_line(ranks: usize) -> String {
     let mut words: Vec<String> = std::env::args().collect();
     if let Some(first) = words.first_mut() {
-        *first = "ddelm".into();
+        *first = if ranks > 1 { format!("mpirun -n {ranks} ddelm") } else { "ddelm".into() };
     }
     words.join(" ")
 }

@@ -22,14 +22,14 @@ pub fn section(item: Item, text: &str) -> String {
 }
 
 /// Writes the page from the items in the folder.
-pub fn write(folder: &Path, command: &str) -> Result<()> {
+pub fn write(folder: &Path, command: &str, ranks: usize) -> Result<()> {
     let sections = ALL.iter().filter_map(|item| fs::read_to_string(folder.join(format!("{item}.md"))).ok());
     let sections: Vec<String> = sections.collect();
-    let text = format!("{}\n{}", preface(command), sections.join("\n"));
+    let text = format!("{}\n{}", preface(command, ranks), sections.join("\n"));
     atomic::write(folder.join(NAME), |file| file.write_all(text.as_bytes()))
 }
 
-fn preface(command: &str) -> String {
+fn preface(command: &str, ranks: usize) -> String {
     format!(
         "# The tables and figures of the paper\n\n\
          Written by `{command}`, ddelm {}, on {}.\n\n\
@@ -38,12 +38,12 @@ fn preface(command: &str) -> String {
          the solve. N is the number of subdomains, 1 x 1 one network for the whole domain. \"reduced\" marks runs with fewer \
          neurons and points than in the paper, where it would not fit into the memory or time allowed.\n",
         version::short(),
-        machine(),
+        machine(ranks),
     )
 }
 
-/// The processor and memory, where the system tells.
-fn machine() -> String {
+/// The processor and memory of the first rank, where the system tells.
+fn machine(ranks: usize) -> String {
     let field = |file: &str, name: &str| {
         let text = fs::read_to_string(file).ok()?;
         let line = text.lines().find(|line| line.starts_with(name))?;
@@ -53,5 +53,6 @@ fn machine() -> String {
     let processor = field("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.into());
     let memory = field("/proc/meminfo", "MemTotal").and_then(|text| text.split(' ').next()?.parse::<f64>().ok());
     let memory = memory.map_or(String::new(), |kib| format!(", {:.0} GB of memory", 1024.0 * kib / 1e9));
-    format!("{threads} threads of {processor}{memory}")
+    let ranks = if ranks > 1 { format!("{ranks} ranks with ") } else { String::new() };
+    format!("{ranks}{threads} threads of {processor}{memory}")
 }

@@ -4,17 +4,17 @@
 //! decomposition that is graded towards the corners, where the solutions are singular, refined until two
 //! solutions with different features, nodes and subdomains agree. Their difference is the error of the reference.
 
-use std::sync::Arc;
-
 use ddelm::decomposition::Decomposition;
 use ddelm::finite_element::{self, FiniteElementSolution};
 use ddelm::problem::Problem;
 use ddelm::settings::Settings;
 use ddelm::solution::Solution;
-use ddelm::solver::Solver;
 use ddelm::{Error, Result};
 
+use super::Laboratory;
+use super::crew::{Job, Task};
 use super::samples::{CELLS_UNIT, Errors, Samples};
+use super::study::Study;
 use super::tracker::Tracker;
 
 /// Difference at which two solutions agree, in the relative L2 norm.
@@ -53,11 +53,13 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// Computes the references, with no more memory than given.
-    pub fn compute(problem: &Problem, memory: f64, tracker: &Tracker) -> Result<Self> {
-        let (step, solution, samples, agreement) = refined(problem, tracker)?;
+    /// Computes the references, with no more memory than a run may take.
+    pub fn compute(laboratory: &Laboratory, study: Study) -> Result<Self> {
+        let (problem, tracker) = (&study.problem(&laboratory.realizations)?, &laboratory.tracker);
+        let rung = |step| laboratory.crew.solve(Job { study, task: Task::Reference(step) }, problem, tracker);
+        let (step, solution, samples, agreement) = refined(rung)?;
         let mut cells = 4096;
-        while cells > CELLS_UNIT && BYTES_PER_CELL * (cells * cells) as f64 > memory {
+        while cells > CELLS_UNIT && BYTES_PER_CELL * (cells * cells) as f64 > laboratory.budget.bytes {
             cells /= 2;
         }
         stop_if_asked(tracker)?;
@@ -75,11 +77,11 @@ impl Reference {
 }
 
 /// Climbs the ladder until two solutions agree; returns the last one, its samples and its distance to the one before.
-fn refined(problem: &Problem, tracker: &Tracker) -> Result<(usize, Solution, Samples, Errors)> {
-    let mut coarse = Samples::of(&rung(problem, 0, tracker)?);
+fn refined(rung: impl Fn(usize) -> Result<Solution>) -> Result<(usize, Solution, Samples, Errors)> {
+    let mut coarse = Samples::of(&rung(0)?);
     let mut step = 1;
     loop {
-        let solution = rung(problem, step, tracker)?;
+        let solution = rung(step)?;
         let samples = Samples::of(&solution);
         let agreement = samples.errors(&coarse);
         if agreement.l2 < AGREEMENT || step + 1 == LADDER.len() {
@@ -90,13 +92,15 @@ fn refined(problem: &Problem, tracker: &Tracker) -> Result<(usize, Solution, Sam
     }
 }
 
-/// The solution of one refinement, with features of its own.
-fn rung(problem: &Problem, step: usize, tracker: &Tracker) -> Result<Solution> {
-    let [side, levels, points] = LADDER[step];
-    let decomposition = Decomposition::graded_rectangle([0.0, 1.0], [0.0, 1.0], [side; 2], levels)?;
-    let settings = Settings { points, seed: 1 + step as u64, ..Settings::fast() };
-    let solver = Solver::with_progress(problem, Arc::new(decomposition), &settings, tracker)?;
-    Ok(solver.solve_many(&[problem.data()], tracker)?.swap_remove(0))
+/// The decomposition of a refinement.
+pub fn decomposition(step: usize) -> Result<Decomposition> {
+    let [side, levels, _] = LADDER[step];
+    Decomposition::graded_rectangle([0.0, 1.0], [0.0, 1.0], [side; 2], levels)
+}
+
+/// The settings of a refinement, with features of its own.
+pub fn settings(step: usize) -> Settings {
+    Settings { points: LADDER[step][2], seed: 1 + step as u64, ..Settings::fast() }
 }
 
 fn finite_elements(problem: &Problem, cells: usize) -> Result<FiniteElementSolution> {

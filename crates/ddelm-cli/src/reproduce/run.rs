@@ -1,21 +1,20 @@
 //! One solve, and what was measured in it.
 
-use std::sync::Arc;
-
-use ddelm::decomposition::Decomposition;
 use ddelm::features::Initialization;
 use ddelm::problem::Problem;
 use ddelm::report::Status;
 use ddelm::settings::{InterfaceSolver, Preset, Settings};
 use ddelm::solution::Solution;
-use ddelm::solver::Solver;
 use ddelm::{Error, Result};
+use serde::{Deserialize, Serialize};
 
+use super::Laboratory;
+use super::crew::{Job, Task};
 use super::samples::Errors;
-use super::tracker::Tracker;
+use super::study::Study;
 
 /// What is solved with.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Run {
     /// The method.
     pub preset: Preset,
@@ -82,23 +81,22 @@ impl Run {
     /// Solves. Only Ctrl-C is an error: whatever else goes wrong belongs in the table.
     pub fn solve(
         &self,
+        laboratory: &Laboratory,
+        study: Study,
         problem: &Problem,
-        tracker: &Tracker,
         measure: impl FnOnce(&Solution) -> Result<Measured>,
     ) -> Result<Outcome> {
-        match self.solution(problem, tracker).and_then(|solution| measure(&solution)) {
+        match self.solution(laboratory, study, problem).and_then(|solution| measure(&solution)) {
             Ok(measured) => Ok(Outcome::Done(measured)),
-            Err(Error::Interrupted) if tracker.stopped() => Err(Error::Interrupted),
+            Err(Error::Interrupted) if laboratory.tracker.stopped() => Err(Error::Interrupted),
             Err(Error::Interrupted) => Ok(Outcome::Failed("stopped: it took longer than allowed".into())),
             Err(error) => Ok(Outcome::Failed(error.to_string())),
         }
     }
 
     /// The solution.
-    pub fn solution(&self, problem: &Problem, tracker: &Tracker) -> Result<Solution> {
-        let decomposition = Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [self.side; 2])?;
-        let solver = Solver::with_progress(problem, Arc::new(decomposition), &self.settings(), tracker)?;
-        Ok(solver.solve_many(&[problem.data()], tracker)?.swap_remove(0))
+    pub fn solution(&self, laboratory: &Laboratory, study: Study, problem: &Problem) -> Result<Solution> {
+        laboratory.crew.solve(Job { study, task: Task::Run(*self) }, problem, &laboratory.tracker)
     }
 }
 

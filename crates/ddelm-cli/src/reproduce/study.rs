@@ -8,12 +8,13 @@ use ddelm::field::FieldRef;
 use ddelm::gallery::{self, Material};
 use ddelm::problem::Problem;
 use ddelm::random_field::RandomField;
+use serde::{Deserialize, Serialize};
 
 /// Modes of the paper's random fields.
 const MODES: usize = 256;
 
 /// A problem of the paper's section 4.2.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Study {
     /// Poisson's equation with a known solution.
     Poisson,

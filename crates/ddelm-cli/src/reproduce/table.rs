@@ -57,7 +57,7 @@ pub fn reproduce(laboratory: &Laboratory, number: u8) -> Result<()> {
         }
         let name = format!("table-{number} {0} x {0} {1}", run.side, preset_name(run.preset));
         laboratory.tracker.begin(&name, cost.seconds, Some(laboratory.budget.seconds));
-        let outcome = run.solve(&problem, &laboratory.tracker, |solution| {
+        let outcome = run.solve(laboratory, study, &problem, |solution| {
             measure(&problem, solution, run.points, reference.as_deref())
         })?;
         laboratory.tracker.end(&format!("{name}: {}", summary(&outcome)));

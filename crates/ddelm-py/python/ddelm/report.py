@@ -73,6 +73,8 @@ class Interface:
     relative_residual: Optional[float]
     #: Nonzeros of the factor.
     factor_nonzeros: Optional[int]
+    #: Bytes that the ranks of a parallel run sent each other to solve it.
+    bytes_sent: int
 
 
 @dataclass(frozen=True)

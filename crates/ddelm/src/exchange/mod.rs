@@ -4,9 +4,10 @@
 //! part of the interface that they touch. [`Serial`] is the machine with one rank; `Mpi` (feature `mpi`) is as many
 //! processes as `mpirun` started. Nothing else in the library knows which of them it runs on.
 //!
-//! Every method but [`rank`](Exchange::rank), [`size`](Exchange::size) and [`threads`](Exchange::threads) is
-//! collective: all ranks call it, in the same order. A rank that returns early leaves the others waiting. So a stage
-//! that can fail on one rank ends with [`agree`](Exchange::agree) before the next collective call.
+//! Every method but [`rank`](Exchange::rank), [`size`](Exchange::size), [`threads`](Exchange::threads) and
+//! [`sent`](Exchange::sent) is collective: all ranks call it, in the same order. A rank that returns early leaves the
+//! others waiting. So a stage that can fail on one rank ends with [`agree`](Exchange::agree) before the next collective
+//! call.
 
 #[cfg(feature = "mpi")]
 mod distributed;
@@ -36,6 +37,10 @@ pub trait Exchange: Send + Sync {
     /// The threads that this rank can use without taking them from another.
     fn threads(&self) -> usize;
 
+    /// Bytes that this rank has handed to the network so far: those of its messages, and its own numbers in sums, maxima
+    /// and gathers. What a library for the interface system sends is not in it.
+    fn sent(&self) -> u64;
+
     /// Adds up numbers over all ranks, entry by entry; all find the same bits.
     fn sum(&self, values: &mut [f64]);
 
@@ -50,7 +55,7 @@ pub trait Exchange: Send + Sync {
     fn gather(&self, part: &[f64]) -> Vec<Vec<f64>>;
 
     /// The same outcome on all ranks. Where some failed, the first of them keeps its error, and the others learn that
-    /// it [failed](crate::Error::Elsewhere).
+    /// it [failed](crate::Error::Elsewhere). A request to stop is the same error everywhere.
     fn agree(&self, outcome: Result<()>) -> Result<()>;
 
     /// Factors the interface system.
@@ -61,6 +66,17 @@ pub trait Exchange: Send + Sync {
         let mut flag = [f64::from(u8::from(condition))];
         self.max(&mut flag);
         flag[0] > 0.0
+    }
+
+    /// The text of one rank on all ranks; what the others bring does not matter.
+    fn broadcast(&self, from: usize, text: &str) -> String {
+        let mine = if self.rank() == from { text.as_bytes() } else { &[] };
+        let mut length = [mine.len() as f64];
+        self.sum(&mut length);
+        let mut bytes: Vec<f64> = mine.iter().map(|&byte| f64::from(byte)).collect();
+        bytes.resize(length[0] as usize, 0.0);
+        self.sum(&mut bytes);
+        String::from_utf8_lossy(&bytes.iter().map(|&byte| byte as u8).collect::<Vec<u8>>()).into_owned()
     }
 }
 
@@ -96,7 +112,7 @@ impl Launch {
 }
 
 /// Shares the outcome of a stage that had something to return: see [`Exchange::agree`].
-pub(crate) fn agreed<T>(exchange: &dyn Exchange, outcome: Result<T>) -> Result<T> {
+pub fn agreed<T>(exchange: &dyn Exchange, outcome: Result<T>) -> Result<T> {
     match outcome {
         Ok(value) => exchange.agree(Ok(())).map(|()| value),
         Err(error) => Err(exchange.agree(Err(error)).err().unwrap_or(crate::Error::Interrupted)),

@@ -13,6 +13,7 @@
 //! (threads).
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
 
 use ::mpi::collective::SystemOperation;
@@ -37,6 +38,8 @@ struct Session {
     rank: usize,
     size: usize,
     threads: usize,
+    /// See [`Exchange::sent`].
+    sent: AtomicU64,
     /// Ends MPI when it is dropped.
     _universe: Universe,
 }
@@ -60,8 +63,15 @@ impl Mpi {
             rank: world.rank() as usize,
             size: world.size() as usize,
             threads: threads_beside(neighbours),
+            sent: AtomicU64::new(0),
             _universe: universe,
         })))
+    }
+
+    /// Counts numbers that are sent, if there is anybody to send them to.
+    fn count(&self, numbers: usize) {
+        let numbers = if self.0.size > 1 { numbers } else { 0 };
+        self.0.sent.fetch_add((size_of::<f64>() * numbers) as u64, Ordering::Relaxed);
     }
 }
 
@@ -71,6 +81,20 @@ impl Drop for Session {
         if std::thread::panicking() {
             world().abort(1);
         }
+    }
+}
+
+/// How a rank failed.
+#[derive(Clone, Copy)]
+enum Kind {
+    Input,
+    Compute,
+    Interrupted,
+}
+
+impl Kind {
+    fn of(input: bool) -> Self {
+        if input { Kind::Input } else { Kind::Compute }
     }
 }
 
@@ -99,17 +123,24 @@ impl Exchange for Mpi {
         self.0.threads
     }
 
+    fn sent(&self) -> u64 {
+        self.0.sent.load(Ordering::Relaxed)
+    }
+
     fn sum(&self, values: &mut [f64]) {
+        self.count(values.len());
         let mine = values.to_vec();
         world().all_reduce_into(&mine[..], values, SystemOperation::sum());
     }
 
     fn max(&self, values: &mut [f64]) {
+        self.count(values.len());
         let mine = values.to_vec();
         world().all_reduce_into(&mine[..], values, SystemOperation::max());
     }
 
     fn swap(&self, messages: &[Message], work: &mut dyn FnMut()) -> Vec<Vec<f64>> {
+        self.count(messages.iter().map(|message| message.values.len()).sum());
         let world = world();
         let mut answers: Vec<Vec<f64>> = messages.iter().map(|message| vec![0.0; message.answer]).collect();
         multiple_scope(2 * messages.len(), |scope, requests| {
@@ -129,6 +160,7 @@ impl Exchange for Mpi {
         let root = world.process_at_rank(0);
         let count = part.len() as Count;
         if self.rank() > 0 {
+            self.count(part.len());
             root.gather_into(&count);
             root.gather_varcount_into(part);
             return Vec::new();
@@ -143,21 +175,27 @@ impl Exchange for Mpi {
     }
 
     fn agree(&self, outcome: Result<()>) -> Result<()> {
-        // One number says who failed, and whether for the input: the smallest is the first rank. An error that was
-        // agreed on before keeps its rank.
-        let code = |rank: usize, input: bool| 2 * rank as i32 + i32::from(!input);
+        // One number says who failed and how: the smallest is the first rank. An error that was agreed on before keeps
+        // its rank.
+        let code = |rank: usize, kind: Kind| 3 * rank as i32 + kind as i32;
         let mine = match &outcome {
             Ok(()) => i32::MAX,
-            Err(Error::Elsewhere { rank, input }) => code(*rank, *input),
-            Err(error) => code(self.rank(), error.is_input()),
+            Err(Error::Interrupted) => code(self.rank(), Kind::Interrupted),
+            Err(Error::Elsewhere { rank, input, .. }) => code(*rank, Kind::of(*input)),
+            Err(error) => code(self.rank(), Kind::of(error.is_input())),
         };
         let mut first = mine;
         world().all_reduce_into(&mine, &mut first, SystemOperation::min());
         if first == i32::MAX {
             return Ok(());
         }
-        let (rank, input) = ((first / 2) as usize, first % 2 == 0);
-        Err(outcome.err().filter(|_| rank == self.rank()).unwrap_or(Error::Elsewhere { rank, input }))
+        let (rank, kind) = ((first / 3) as usize, first % 3);
+        if kind == Kind::Interrupted as i32 {
+            return Err(Error::Interrupted);
+        }
+        let mine = outcome.err().filter(|_| rank == self.rank());
+        let problem = self.broadcast(rank, &mine.as_ref().map_or(String::new(), Error::to_string));
+        Err(mine.unwrap_or(Error::Elsewhere { rank, problem, input: kind == Kind::Input as i32 }))
     }
 
     fn factor(&self, system: &System<'_>) -> Result<Box<dyn DirectFactor>> {

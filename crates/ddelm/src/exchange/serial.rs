@@ -21,6 +21,10 @@ impl Exchange for Serial {
         std::thread::available_parallelism().map_or(1, usize::from)
     }
 
+    fn sent(&self) -> u64 {
+        0
+    }
+
     fn sum(&self, _: &mut [f64]) {}
 
     fn max(&self, _: &mut [f64]) {}

@@ -8,7 +8,7 @@ use crate::collocation::Collocation;
 use crate::decomposition::Decomposition;
 use crate::error::{Error, Result};
 use crate::estimate::estimate;
-use crate::exchange::{Exchange, Serial};
+use crate::exchange::{Exchange, Serial, agreed};
 use crate::finite_element::{self, FiniteElementSolution};
 use crate::locelm;
 use crate::problem::Problem;
@@ -73,8 +73,19 @@ impl Case {
         self.solve_on(&(Arc::new(Serial) as Arc<dyn Exchange>), progress)
     }
 
-    /// [`Case::solve`] on a parallel machine: rank 0 has the whole solution.
+    /// [`Case::solve`] on a parallel machine: rank 0 has the whole solution. All ranks find the same outcome.
     pub fn solve_on(&self, exchange: &Arc<dyn Exchange>, progress: &dyn Progress) -> Result<Solution> {
+        agreed(exchange.as_ref(), self.solve_and_measure(exchange, progress))
+    }
+
+    /// Whether so many ranks can share the work: each of them needs a subdomain.
+    pub fn occupies(&self, ranks: usize) -> bool {
+        let coupled = self.settings.method == Method::Schur;
+        coupled && (self.tolerance.is_some() || self.subdomains.iter().product::<usize>() >= ranks)
+    }
+
+    /// [`Case::solve_on`] before the ranks agree: errors are measured on rank 0 alone.
+    fn solve_and_measure(&self, exchange: &Arc<dyn Exchange>, progress: &dyn Progress) -> Result<Solution> {
         let mut solution = match self.tolerance {
             Some(tolerance) => {
                 let clock = Instant::now();
@@ -141,6 +152,7 @@ impl Case {
                 last_correction: None,
                 relative_residual: Some(solution.relative_residual),
                 factor_nonzeros: None,
+                bytes_sent: 0,
             },
             features: FeaturesReport {
                 neurons: 0,

@@ -22,15 +22,17 @@ pub type Machine = Arc<dyn Exchange>;
 pub type Check = (&'static str, fn(&Machine));
 
 /// All checks, by name. They are collective: every rank runs all of them, in this order.
-pub const CHECKS: [Check; 10] = [
+pub const CHECKS: [Check; 12] = [
     ("sums and maxima are over all ranks", sums_and_maxima),
     ("messages come back from the same rank", messages_come_back),
     ("parts are gathered in the order of the ranks", gathering),
+    ("a text goes to all ranks", text_to_all),
     ("every unknown is counted once", every_unknown_is_counted_once),
     ("the direct solution does not depend on the ranks", direct_solution),
     ("the plate does not depend on the ranks", plate),
     ("conjugate gradients do not depend on the ranks", conjugate_gradients),
     ("several right-hand sides are solved at once", several_right_hand_sides),
+    ("bytes are counted", bytes_are_counted),
     ("an error on one rank is an error on all", error_on_one_rank),
     ("more ranks than subdomains are refused", too_many_ranks),
 ];
@@ -135,6 +137,13 @@ fn gathering(machine: &Machine) {
     assert_eq!(parts, if rank == 0 { expected } else { Vec::new() });
 }
 
+fn text_to_all(machine: &Machine) {
+    let last = machine.size() - 1;
+    let mine = format!("u, \u{3c1} and f from rank {}", machine.rank());
+    assert_eq!(machine.broadcast(last, &mine), format!("u, \u{3c1} and f from rank {last}"));
+    assert_eq!(machine.broadcast(0, ""), "");
+}
+
 fn every_unknown_is_counted_once(machine: &Machine) {
     for nodes in [Nodes::Chebyshev, Nodes::Uniform] {
         let d = rectangle([5, 4]);
@@ -190,6 +199,25 @@ fn several_right_hand_sides(machine: &Machine) {
     assert!(solver.solve_many(&[], &Silent).unwrap().is_empty());
 }
 
+/// In an iteration of conjugate gradients both ranks of a cut edge send its values and its jumps, and every rank two
+/// numbers for the inner products.
+fn bytes_are_counted(machine: &Machine) {
+    let (ranks, points) = (machine.size(), 8);
+    let decomposition = rectangle([4, 4]);
+    let partition = Partition::new(&decomposition, ranks).unwrap();
+    let cut = decomposition.edges.iter().filter(|e| partition.sides(e)[0] != partition.sides(e)[1]).count();
+    let run = |max_iterations| {
+        let settings = Settings { interface: InterfaceSolver::Cg, points, max_iterations, ..Settings::fast() };
+        solve_on(machine, &smooth(), [4, 4], &settings).unwrap().report.interface
+    };
+    let (few, more) = (run(32), run(48));
+    assert_eq!((few.iterations, more.iterations), (32, 48));
+    // Once in sixteen iterations the ranks ask each other whether to stop.
+    let reductions = if ranks > 1 { 8 * ranks * (16 * 2 + 1) } else { 0 };
+    let swaps = 16 * 8 * 2 * 2 * cut * (points - 1);
+    assert_eq!(more.bytes_sent - few.bytes_sent, (swaps + reductions) as u64);
+}
+
 /// The coefficient is not a number in the last subdomain alone: only its rank can know.
 fn error_on_one_rank(machine: &Machine) {
     let bad =
@@ -203,7 +231,8 @@ fn error_on_one_rank(machine: &Machine) {
         let mut messages = [f64::from(u8::from(told))];
         machine.sum(&mut messages);
         assert_eq!(messages, [1.0], "one rank has the error, and the others know: {error}");
-        assert!(told || matches!(error, Error::Elsewhere { rank, .. } if rank != machine.rank()));
+        assert!(told || matches!(&error, Error::Elsewhere { rank, .. } if *rank != machine.rank()));
+        assert!(error.to_string().contains("subdomain 15"), "all know what happened: {error}");
     }
     // The machine is as good as before.
     direct_solution(machine);
