@@ -26,3 +26,6 @@ environment=$target/mpi-tests
 if [ ! -x "$environment/bin/python" ]; then python3 -m venv "$environment"; fi
 "$environment/bin/pip" install --quiet --disable-pip-version-check --no-deps numpy vtk
 "$environment/bin/python" scripts/check-pvtu.py --program "$target/debug/ddelm"
+
+# The study of docs/scaling.md, at its smallest.
+python3 scripts/scaling.py --program "$target/debug/ddelm" --tables subdomains --largest 4 --repeat 1
