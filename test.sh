@@ -4,8 +4,9 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-# Members of the workspace that need nothing but Rust; the others have scripts of their own below.
-rust=(--package ddelm --package ddelm-cli)
+# Members of the workspace that need nothing but Rust; the others have scripts of their own below. All commands, also
+# those of the scripts, select ddelm-unify as well: it says why.
+rust=(--package ddelm --package ddelm-cli --package ddelm-unify)
 
 step() {
     printf '\n== %s\n' "$*" >&2
@@ -22,7 +23,7 @@ if cargo nextest --version >/dev/null 2>&1; then
 else
     step cargo test "${rust[@]}" --lib --bins --tests
 fi
-step cargo test --package ddelm --doc
+step cargo test "${rust[@]}" --doc
 RUSTDOCFLAGS="-D warnings" step cargo doc --no-deps "${rust[@]}"
 
 # Python, MPI and whatever else has a script.

@@ -16,7 +16,7 @@ if [ ${#missing[@]} -gt 0 ]; then
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet "${missing[@]}"
 fi
 
-features=(--package ddelm --package ddelm-cli --features mpi)
+features=(--package ddelm --package ddelm-cli --package ddelm-unify --features mpi)
 cargo clippy "${features[@]}" --all-targets -- -D warnings
 cargo test "${features[@]}" --test exchange_serial --test exchange_mpi --test ranks
 

@@ -15,14 +15,14 @@ rm -rf "$environment" "$wheels"
 python3 -m venv "$environment"
 "$environment/bin/pip" install --quiet --disable-pip-version-check -r crates/ddelm-py/tests/requirements.txt
 
-cargo clippy --quiet --no-deps --package ddelm-py -- -D warnings
+cargo clippy --quiet --no-deps --package ddelm-py --features unify -- -D warnings
 
 # The tests compare with the command line. The tests of the workspace have built it already, as a rule.
 ddelm=$target/debug/ddelm
 if [ ! -x "$ddelm" ] || [ -n "$(find crates Cargo.lock \( -name '*.rs' -o -name 'Cargo.*' \) -newer "$ddelm")" ]; then
-    cargo build --quiet --package ddelm-cli
+    cargo build --quiet --package ddelm-cli --package ddelm-unify
 fi
-"$environment/bin/maturin" build --quiet --profile dev --out "$wheels"
+"$environment/bin/maturin" build --quiet --profile dev --features unify --out "$wheels"
 "$environment/bin/pip" install --quiet --disable-pip-version-check "$wheels"/*.whl
 
 DDELM=$ddelm "$environment/bin/python" -m pytest --quiet "$@"
