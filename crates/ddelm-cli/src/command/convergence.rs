@@ -116,7 +116,7 @@ fn table(runs: &[Run], kind: &str) -> Table {
 
 /// The errors over points per side, and beside it over time; one curve for each number of subdomains.
 fn plot(runs: &[Run], kind: &str) -> Scene {
-    let panel = |title: &str, label: &str, x: fn(&Run) -> f64| {
+    let panel = |title: &str, label: &str, values: Vec<f64>, x: fn(&Run) -> f64| {
         let curve = |runs: &[Run]| Series {
             name: format!("{} \u{d7} {}", runs[0].counts[0], runs[0].counts[1]),
             points: runs.iter().map(|run| [x(run), run.l2]).collect(),
@@ -124,15 +124,18 @@ fn plot(runs: &[Run], kind: &str) -> Scene {
         };
         let plot = LinePlot {
             title: title.into(),
-            x: Axis::over(label, true, runs.iter().map(x)),
+            x: Axis { values, ..Axis::over(label, true, runs.iter().map(x)) },
             y: Axis::over(format!("relative L2 {kind}"), true, runs.iter().map(|run| run.l2)),
             series: runs.chunk_by(|a, b| a.counts == b.counts).map(curve).collect(),
             marks: Vec::new(),
         };
         plot.scene()
     };
-    let over_points = panel("Convergence", "points per side of a subdomain", |run| run.points as f64);
-    over_points.beside(panel("Cost", "seconds", |run| run.seconds))
+    let mut points: Vec<f64> = runs.iter().map(|run| run.points as f64).collect();
+    points.sort_by(f64::total_cmp);
+    points.dedup();
+    let over_points = panel("Convergence", "points per side of a subdomain", points, |run| run.points as f64);
+    over_points.beside(panel("Cost", "seconds", Vec::new(), |run| run.seconds))
 }
 
 /// The power of the points with which the L2 error falls from one run to the next.

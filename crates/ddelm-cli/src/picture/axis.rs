@@ -9,6 +9,8 @@ pub const SMALL: f64 = 11.0;
 pub const NORMAL: f64 = 13.0;
 /// Length of a tick.
 const TICK: f64 = 4.0;
+/// Relative differences below this are rounding: an axis does not magnify them.
+pub const ROUNDING: f64 = 1e-8;
 
 /// An axis of a plot.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +21,8 @@ pub struct Axis {
     pub range: [f64; 2],
     /// Whether it is logarithmic.
     pub log: bool,
+    /// The values to label; round numbers if there are none.
+    pub values: Vec<f64>,
 }
 
 /// Ticks of an axis: values with labels, values without, and a power of ten that all labels are to be multiplied with.
@@ -32,7 +36,7 @@ pub struct Ticks {
 impl Axis {
     /// An axis with a given range.
     pub fn new(label: impl Into<String>, range: [f64; 2]) -> Self {
-        Axis { label: label.into(), range, log: false }
+        Axis { label: label.into(), range, log: false, values: Vec::new() }
     }
 
     /// An axis over some values, with a little room at both ends. Those that it cannot show are left out.
@@ -44,14 +48,14 @@ impl Axis {
             let (a, b) = (min.log10(), max.log10());
             let room = (0.06 * (b - a)).max(0.15);
             [10f64.powf(a - room), 10f64.powf(b + room)]
-        } else if max > min {
+        } else if max - min > ROUNDING * max.abs().max(min.abs()) {
             let room = 0.05 * (max - min);
             [min - room, max + room]
         } else {
             let room = if min == 0.0 { 1.0 } else { 0.1 * min.abs() };
             [min - room, max + room]
         };
-        Axis { label: label.into(), range, log }
+        Axis { label: label.into(), range, log, values: Vec::new() }
     }
 
     /// Where a value lies on the axis: 0 at its start, 1 at its end.
@@ -62,12 +66,17 @@ impl Axis {
 
     /// About `count` ticks.
     pub fn ticks(&self, count: usize) -> Ticks {
+        if !self.values.is_empty() {
+            let major = self.values.iter().map(|&v| (v, minus(v.to_string()))).collect();
+            return Ticks { major, ..Ticks::default() };
+        }
         if self.log {
             return self.decades(count);
         }
         // An unlucky range has a round number or two in it: then take a finer step.
-        let finer = (count..count + 6).map(|count| self.round_numbers(count)).find(|ticks| ticks.major.len() >= 3);
-        finer.unwrap_or_else(|| self.round_numbers(count))
+        let mut finer = (count..count + 6).map(|count| self.round_numbers(count));
+        let enough = finer.clone().find(|ticks| ticks.major.len() >= 3);
+        enough.or_else(|| finer.next_back()).unwrap_or_default()
     }
 
     /// Multiples of 1, 2 or 5 times a power of ten.
@@ -126,10 +135,16 @@ impl Axis {
     pub fn draw_below(&self, scene: &mut Scene, area: Area) {
         let pen = Pen::new(INK, 0.8);
         let ticks = self.ticks((area.width / 75.0).max(2.0) as usize);
+        let mut free = f64::NEG_INFINITY;
         for (value, label) in &ticks.major {
             let [x, y] = area.at(self.position(*value), 0.0);
             scene.line(vec![[x, y], [x, y + TICK]], pen);
-            scene.text(label, [x, y + TICK + SMALL + 1.0], SMALL, Anchor::Middle);
+            // A label that would run into the one before it is left out.
+            let half = 0.5 * font::width(label, SMALL);
+            if x - half > free {
+                scene.text(label, [x, y + TICK + SMALL + 1.0], SMALL, Anchor::Middle);
+                free = x + half + 3.0;
+            }
         }
         for value in &ticks.minor {
             let [x, y] = area.at(self.position(*value), 0.0);
@@ -262,6 +277,21 @@ mod tests {
     }
 
     #[test]
+    fn an_unlucky_range_has_ticks_all_the_same() {
+        assert_eq!(labels(&Axis::new("x", [0.1, 1450.0]), 2), ["500", "1000"]);
+        let chosen = Axis { values: vec![8.0, 12.0], log: true, ..Axis::new("x", [6.0, 15.0]) };
+        assert_eq!(labels(&chosen, 5), ["8", "12"]);
+    }
+
+    #[test]
+    fn labels_do_not_run_into_each_other() {
+        let mut scene = Scene { width: 100.0, height: 100.0, items: Vec::new() };
+        Axis::new("x", [0.0, 0.1]).draw_below(&mut scene, Area { left: 20.0, top: 0.0, width: 38.0, height: 50.0 });
+        let texts = scene.items.iter().filter(|item| matches!(item, super::super::scene::Item::Text { .. }));
+        assert_eq!(texts.count(), 3, "0.00, 0.10, and x");
+    }
+
+    #[test]
     fn decades_are_labelled_as_room_allows() {
         let axis = Axis { log: true, ..Axis::new("x", [1e-12, 1e-2]) };
         let found = labels(&axis, 4);
@@ -277,6 +307,8 @@ mod tests {
         assert!(axis.range[0] < 1e-3 && axis.range[1] > 10.0 && axis.range[0] > 1e-4);
         let flat = Axis::over("x", false, [2.0, 2.0]);
         assert!(flat.range[0] < 2.0 && flat.range[1] > 2.0);
+        let rounding = Axis::over("x", false, [2.0, 2.0 + 1e-12]);
+        assert!(rounding.range[1] - rounding.range[0] > 0.1);
         let none = Axis::over("x", true, []);
         assert!(none.range[0] < none.range[1]);
     }

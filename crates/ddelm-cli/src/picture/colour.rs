@@ -1,6 +1,6 @@
 //! From numbers to colours.
 
-use super::axis::Axis;
+use super::axis::{Axis, ROUNDING};
 use super::scene::Colour;
 
 /// A run of colours that reads as a scale, also for readers who do not tell red from green.
@@ -38,7 +38,7 @@ impl ColourScale {
         let (min, max) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
         let size = min.abs().max(max.abs());
         // A constant would show its rounding errors.
-        let range = if max - min > 1e-12 * size {
+        let range = if max - min > ROUNDING * size {
             [min, max]
         } else {
             let (middle, room) = if size.is_finite() { (0.5 * (min + max), 0.1 * size) } else { (0.0, 0.0) };
@@ -58,7 +58,7 @@ impl ColourScale {
         let top = largest.log10().ceil();
         let bottom = smallest.log10().floor().clamp(top - 6.0, top - 1.0);
         let range = [10f64.powf(bottom), 10f64.powf(top)];
-        ColourScale { map: ColourMap::Magma, axis: Axis { label: label.into(), range, log: true } }
+        ColourScale { map: ColourMap::Magma, axis: Axis { log: true, ..Axis::new(label, range) } }
     }
 
     /// The colour of a value; nothing where it is not a number.

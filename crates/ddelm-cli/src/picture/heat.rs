@@ -86,7 +86,7 @@ impl HeatMap {
         x.draw_below(&mut scene, area);
         y.draw_left(&mut scene, area);
         self.draw_bar(&mut scene, bar);
-        scene.text(&self.title, [area.left + 0.5 * width, NORMAL + 10.0], NORMAL, Anchor::Middle);
+        scene.text(&self.title, [area.left + 0.5 * width, area.top - 14.0], NORMAL, Anchor::Middle);
         scene
     }
 
