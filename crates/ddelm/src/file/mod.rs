@@ -118,15 +118,33 @@ impl ProblemFile {
         }
     }
 
-    /// The file with its overrides, as one text without comments.
+    /// The file with its overrides, as one text that means the same in every directory: data files have their whole paths.
     pub fn resolved(&self) -> Result<String> {
-        if self.overrides.is_empty() {
-            return Ok(self.text.clone());
+        let mut table = match self.document()?.plain() {
+            toml::Value::Table(table) => table,
+            other => return Ok(other.to_string()),
+        };
+        let completed = self.complete_paths(&mut table);
+        // The text as it was written has comments.
+        Ok(if completed || !self.overrides.is_empty() { table.to_string() } else { self.text.clone() })
+    }
+
+    /// Puts whole paths in the place of relative ones, and says whether there were any.
+    fn complete_paths(&self, table: &mut toml::Table) -> bool {
+        let mut completed = false;
+        let mut complete = |value: Option<&mut toml::Value>| {
+            let Some(value) = value else { return };
+            let path = value.as_str().map(Path::new).filter(|path| path.is_relative());
+            if let Some(whole) = path.and_then(|path| std::path::absolute(self.directory.join(path)).ok()) {
+                *value = whole.to_string_lossy().into_owned().into();
+                completed = true;
+            }
+        };
+        complete(table.get_mut("network").and_then(|network| network.get_mut("weights")));
+        if let Some(fields) = table.get_mut("fields").and_then(toml::Value::as_table_mut) {
+            fields.iter_mut().for_each(|(_, field)| complete(field.get_mut("file")));
         }
-        match self.document()?.plain() {
-            toml::Value::Table(table) => Ok(table.to_string()),
-            other => Ok(other.to_string()),
-        }
+        completed
     }
 
     fn document(&self) -> Result<Value> {

@@ -115,6 +115,8 @@ fn a_random_coefficient_is_the_same_from_a_seed_and_from_a_file() {
     let solution = drawn.solve(&Silent).unwrap();
     let read = ProblemFile::read(&path).unwrap().case().unwrap().solve(&Silent).unwrap();
     assert_eq!(read.coefficients, solution.coefficients);
+    let anywhere = ProblemFile::new(ProblemFile::read(&path).unwrap().resolved().unwrap());
+    assert_eq!(anywhere.case().unwrap().solve(&Silent).unwrap().coefficients, solution.coefficients);
     let problem = gallery::random_coefficient(Arc::new(field));
     let solver = Solver::new(&problem, drawn.decomposition().unwrap(), &drawn.settings).unwrap();
     assert_eq!(solver.solve().unwrap().coefficients, solution.coefficients);
