@@ -4,15 +4,18 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use ddelm::finite_element::FiniteElementSolution;
 use ddelm::npz::{self, Array};
 use ddelm::problem::Problem;
-use ddelm::solution::Solution;
+use ddelm::report::Report;
+use ddelm::solution::{Gradients, Solution};
 use ddelm::{Error, atomic, save, vtk};
 
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::picture::{self, HeatMap};
-use crate::view::{Field, View, estimate_map};
+use crate::saved::SOLUTION;
+use crate::view::{Field, View, estimate_map, finite_element_map};
 
 /// What the files report.
 type Result<T, E = Error> = std::result::Result<T, E>;
@@ -26,9 +29,8 @@ pub struct OutputArguments {
     /// Write the solution, the report, pictures and data into this directory
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// What to write
-    #[arg(long, value_name = "KIND", value_delimiter = ',', requires = "out",
-          default_values_t = [Kind::Solution, Kind::Report, Kind::Picture, Kind::Vtk, Kind::Grid])]
+    /// What to write [default: everything]
+    #[arg(long, value_name = "KIND", value_delimiter = ',', requires = "out")]
     pub write: Vec<Kind>,
     /// Write into a directory that is not empty, over files of the same names
     #[arg(long, requires = "out")]
@@ -50,15 +52,43 @@ pub enum Kind {
     Grid,
 }
 
-impl std::fmt::Display for Kind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Kind::Solution => "solution",
-            Kind::Report => "report",
-            Kind::Picture => "picture",
-            Kind::Vtk => "vtk",
-            Kind::Grid => "grid",
-        })
+impl Kind {
+    const ALL: [Kind; 5] = [Kind::Solution, Kind::Report, Kind::Picture, Kind::Vtk, Kind::Grid];
+}
+
+/// What a solve found.
+pub enum Found<'a> {
+    /// Networks.
+    Networks(&'a Solution),
+    /// Values at the nodes of a grid.
+    FiniteElements(&'a FiniteElementSolution, &'a Report),
+}
+
+impl Found<'_> {
+    fn report(&self) -> &Report {
+        match self {
+            Found::Networks(solution) => &solution.report,
+            Found::FiniteElements(_, report) => report,
+        }
+    }
+
+    fn bounding_box(&self) -> [f64; 4] {
+        match self {
+            Found::Networks(solution) => solution.decomposition.bounding_box(),
+            Found::FiniteElements(solution, _) => solution.bounding_box(),
+        }
+    }
+
+    fn gradients(&self, x: &[f64], y: &[f64]) -> Gradients {
+        match self {
+            Found::Networks(solution) => solution.gradients(x, y),
+            Found::FiniteElements(solution, _) => {
+                let [mut u, mut ux, mut uy] = [(); 3].map(|()| vec![0.0; x.len()]);
+                solution.values(x, y, &mut u);
+                solution.gradients(x, y, &mut ux, &mut uy);
+                Gradients { u, ux, uy }
+            }
+        }
     }
 }
 
@@ -79,35 +109,41 @@ impl OutputArguments {
         }
     }
 
-    /// Refuses any output, for a reason.
-    pub fn refuse(&self, reason: &str) -> Result<()> {
-        match &self.out {
-            None => Ok(()),
-            Some(directory) => Err(Error::Input {
-                key: "--out".into(),
-                value: directory.display().to_string(),
-                problem: reason.into(),
-                hint: "leave --out away; --json prints the report".into(),
-            }),
+    /// Whether no kind was chosen.
+    pub fn writes_everything(&self) -> bool {
+        self.out.is_some() && self.write.is_empty()
+    }
+
+    /// Refuses to save the networks of a method that has none, where somebody asks for them.
+    pub fn check_without_networks(&self) -> Result<()> {
+        if self.write.contains(&Kind::Solution) {
+            return Err(Error::Input {
+                key: "--write".into(),
+                value: "solution".into(),
+                problem: "finite elements have no networks to save".into(),
+                hint: "choose among report, picture, vtk and grid".into(),
+            });
         }
+        Ok(())
     }
 
     /// Writes what was asked for, and returns the files. All ranks call this; but for VTK the first one writes.
     pub fn write(
         &self,
         machine: &Machine,
-        solution: &Solution,
+        found: &Found,
         problem: &Problem,
         text: &str,
     ) -> Result<Vec<PathBuf>, Failure> {
         let Some(directory) = &self.out else { return Ok(Vec::new()) };
         machine.alone(|| Ok(make(directory)?))?;
         let mut files = Files { directory, written: Vec::new() };
-        for kind in [Kind::Solution, Kind::Report, Kind::Picture, Kind::Vtk, Kind::Grid] {
-            match self.write.contains(&kind) {
-                true if kind == Kind::Vtk && machine.0.size() > 1 => files.pieces(machine, solution, problem)?,
-                true => drop(machine.alone(|| Ok(files.write(kind, solution, problem, text)?))?),
-                false => {}
+        for kind in Kind::ALL.into_iter().filter(|kind| self.write.is_empty() || self.write.contains(kind)) {
+            match found {
+                Found::Networks(solution) if kind == Kind::Vtk && machine.0.size() > 1 => {
+                    files.pieces(machine, solution, problem)?;
+                }
+                _ => drop(machine.alone(|| Ok(files.write(kind, found, problem, text)?))?),
             }
         }
         Ok(files.written)
@@ -134,16 +170,22 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
-    fn write(&mut self, kind: Kind, solution: &Solution, problem: &Problem, text: &str) -> Result<()> {
-        match kind {
-            Kind::Solution => save::write(self.file("solution.safetensors"), solution, Some(text)),
-            Kind::Report => {
-                let report = serde_json::to_string_pretty(&solution.report).unwrap_or_default();
+    fn write(&mut self, kind: Kind, found: &Found, problem: &Problem, text: &str) -> Result<()> {
+        match (kind, found) {
+            (Kind::Solution, Found::Networks(solution)) => save::write(self.file(SOLUTION), solution, Some(text)),
+            (Kind::Solution, Found::FiniteElements(..)) => Ok(()),
+            (Kind::Report, _) => {
+                let report = serde_json::to_string_pretty(found.report()).unwrap_or_default();
                 atomic::write(self.file("report.json"), |file| writeln!(file, "{report}"))
             }
-            Kind::Picture => self.pictures(solution, problem),
-            Kind::Vtk => vtk::write(self.file("solution.vtu"), solution, Some(problem), cells(solution)),
-            Kind::Grid => npz::write(self.file("grid.npz"), &grid(solution)),
+            (Kind::Picture, _) => self.pictures(found, problem),
+            (Kind::Vtk, Found::Networks(solution)) => {
+                vtk::write(self.file("solution.vtu"), solution, Some(problem), cells(solution))
+            }
+            (Kind::Vtk, Found::FiniteElements(solution, _)) => {
+                vtk::write_finite_elements(self.file("solution.vtu"), solution, problem)
+            }
+            (Kind::Grid, _) => npz::write(self.file("grid.npz"), &grid(found)),
         }
     }
 
@@ -162,15 +204,19 @@ impl Files<'_> {
         path
     }
 
-    fn pictures(&mut self, solution: &Solution, problem: &Problem) -> Result<()> {
-        let view = View { solution, problem: Some(problem) };
-        self.picture("u", &view.heat_map(Field::U, false)?)?;
-        if problem.exact.is_some() {
-            self.picture("error", &view.heat_map(Field::Error, false)?)?;
-        } else if let Some(estimate) = &solution.report.estimate {
-            self.picture("estimate", &estimate_map(solution, &estimate.subdomains))?;
+    fn pictures(&mut self, found: &Found, problem: &Problem) -> Result<()> {
+        let map = |field| match found {
+            Found::Networks(solution) => View { solution, problem: Some(problem) }.heat_map(field, false),
+            Found::FiniteElements(solution, _) => finite_element_map(solution, problem, field),
+        };
+        self.picture("u", &map(Field::U)?)?;
+        match (found, &found.report().estimate) {
+            _ if problem.exact.is_some() => self.picture("error", &map(Field::Error)?),
+            (Found::Networks(solution), Some(estimate)) => {
+                self.picture("estimate", &estimate_map(solution, &estimate.subdomains))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn picture(&mut self, name: &str, map: &HeatMap) -> Result<()> {
@@ -181,8 +227,8 @@ impl Files<'_> {
 }
 
 /// u and its gradient on a uniform grid: `u[j, i]` at `(x[i], y[j])`.
-fn grid(solution: &Solution) -> Vec<(&'static str, Array)> {
-    let [x0, x1, y0, y1] = solution.decomposition.bounding_box();
+fn grid(found: &Found) -> Vec<(&'static str, Array)> {
+    let [x0, x1, y0, y1] = found.bounding_box();
     let longest = (x1 - x0).max(y1 - y0);
     let line = |a: f64, b: f64| -> Vec<f64> {
         let steps = (((GRID - 1) as f64 * (b - a) / longest).round() as usize).max(1);
@@ -191,13 +237,13 @@ fn grid(solution: &Solution) -> Vec<(&'static str, Array)> {
     };
     let (x, y) = (line(x0, x1), line(y0, y1));
     let (all_x, all_y): (Vec<f64>, Vec<f64>) = y.iter().flat_map(|&y| x.iter().map(move |&x| (x, y))).unzip();
-    let found = solution.gradients(&all_x, &all_y);
+    let values = found.gradients(&all_x, &all_y);
     let shape = vec![y.len(), x.len()];
     let table = |data| Array { shape: shape.clone(), data };
     vec![
-        ("u", table(found.u)),
-        ("ux", table(found.ux)),
-        ("uy", table(found.uy)),
+        ("u", table(values.u)),
+        ("ux", table(values.ux)),
+        ("uy", table(values.uy)),
         ("x", Array::vector(x)),
         ("y", Array::vector(y)),
     ]

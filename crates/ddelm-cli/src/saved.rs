@@ -2,12 +2,16 @@
 
 use std::path::Path;
 
+use ddelm::Error;
 use ddelm::file::ProblemFile;
 use ddelm::problem::Problem;
 use ddelm::save;
 use ddelm::solution::Solution;
 
 use crate::failure::Failure;
+
+/// The file of a solution in the directory of `ddelm solve --out`.
+pub const SOLUTION: &str = "solution.safetensors";
 
 /// A solution from a file.
 pub struct SavedSolution {
@@ -18,13 +22,19 @@ pub struct SavedSolution {
 }
 
 impl SavedSolution {
-    /// Reads it.
+    /// Reads it: a file, or the directory that `ddelm solve --out` wrote it to.
     pub fn read(path: &Path) -> Result<Self, Failure> {
-        let save::Saved { solution, problem } = save::read(path)?;
+        let inside = path.join(SOLUTION);
+        if path.is_dir() && !inside.exists() {
+            let problem = format!("the directory has no {SOLUTION}");
+            let hint = "give the .safetensors file of a solution, or the directory of ddelm solve --out".into();
+            return Err(Error::File { path: path.into(), problem, hint }.into());
+        }
+        let save::Saved { solution, problem } = save::read(if path.is_dir() { &inside } else { path })?;
         Ok(SavedSolution { solution, text: problem })
     }
 
-    /// The problem, if it was saved. Files that it names are relative to the current directory.
+    /// The problem, if it was saved. Files that it names have their whole paths in it.
     pub fn problem(&self, path: &Path) -> Result<Option<Problem>, Failure> {
         let Some(text) = &self.text else { return Ok(None) };
         let file = ProblemFile::new(text);

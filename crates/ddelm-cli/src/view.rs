@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use ddelm::decomposition::{Decomposition, Side};
+use ddelm::finite_element::FiniteElementSolution;
 use ddelm::map::{Point, side_point};
 use ddelm::problem::Problem;
 use ddelm::solution::Solution;
@@ -131,15 +132,7 @@ impl View<'_> {
     }
 
     fn exact(&self, x: &[f64], y: &[f64]) -> Result<Vec<f64>> {
-        let exact = self.known(Field::Error)?.exact.as_ref().ok_or_else(|| Error::Input {
-            key: "--field".into(),
-            value: "error".into(),
-            problem: "the problem has no exact solution".into(),
-            hint: "give one in the problem file: [exact] u = \"...\", or show the residual".into(),
-        })?;
-        let mut values = vec![0.0; x.len()];
-        exact.values(x, y, &mut values).map_err(|failure| Error::Callback { quantity: "exact.u".into(), failure })?;
-        Ok(values)
+        exact_values(self.known(Field::Error)?, x, y)
     }
 
     /// A field over the domain.
@@ -190,10 +183,21 @@ impl View<'_> {
     }
 }
 
+/// The values of the exact solution.
+fn exact_values(problem: &Problem, x: &[f64], y: &[f64]) -> Result<Vec<f64>> {
+    let exact = problem.exact.as_ref().ok_or_else(|| Error::Input {
+        key: "--field".into(),
+        value: "error".into(),
+        problem: "the problem has no exact solution".into(),
+        hint: "give one in the problem file: [exact] u = \"...\", or show the residual".into(),
+    })?;
+    let mut values = vec![0.0; x.len()];
+    exact.values(x, y, &mut values).map_err(|failure| Error::Callback { quantity: "exact.u".into(), failure })?;
+    Ok(values)
+}
+
 /// Values on a grid over a decomposition, with the borders of its subdomains.
 pub fn heat_map(decomposition: &Decomposition, label: &str, is_size: bool, grid: Grid, contours: bool) -> HeatMap {
-    let scale =
-        if is_size { ColourScale::of_sizes(label, &grid.values) } else { ColourScale::of_values(label, &grid.values) };
     let side = |s: usize, side: usize| {
         let map = &decomposition.subdomains[s].map;
         let steps = if map.affine().is_some() { 1 } else { 32 };
@@ -206,12 +210,37 @@ pub fn heat_map(decomposition: &Decomposition, label: &str, is_size: bool, grid:
     let boundary = if decomposition.grid().is_some() { 0 } else { decomposition.len() };
     HeatMap {
         title: format!("{label} on {} subdomains", shape(decomposition)),
+        scale: scale(label, is_size, &grid),
         grid,
-        scale,
         lines: decomposition.edges.iter().map(|edge| side(edge.sides[0].0, edge.sides[0].1)).collect(),
         outline: (0..boundary).flat_map(on_boundary).map(|(s, k)| side(s, k)).collect(),
         contours,
     }
+}
+
+fn scale(label: &str, is_size: bool, grid: &Grid) -> ColourScale {
+    if is_size { ColourScale::of_sizes(label, &grid.values) } else { ColourScale::of_values(label, &grid.values) }
+}
+
+/// A finite element solution, or its error.
+pub fn finite_element_map(solution: &FiniteElementSolution, problem: &Problem, field: Field) -> Result<HeatMap> {
+    let mut grid = Grid::over(solution.bounding_box(), RESOLUTION);
+    let (x, y) = grid.centres();
+    grid.values = vec![0.0; x.len()];
+    solution.values(&x, &y, &mut grid.values);
+    if field == Field::Error {
+        let exact = exact_values(problem, &x, &y)?;
+        grid.values.iter_mut().zip(exact).for_each(|(u, exact)| *u -= exact);
+    }
+    let ([cx, cy], label) = (solution.cells(), field.label());
+    Ok(HeatMap {
+        title: format!("{label} by finite elements on {cx} \u{d7} {cy} cells"),
+        scale: scale(label, field.is_size(), &grid),
+        grid,
+        lines: Vec::new(),
+        outline: Vec::new(),
+        contours: false,
+    })
 }
 
 /// The number of subdomains, by rows and columns where they have them.

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use ddelm::npz::{self, Array};
 use ddelm::solution::Solution;
 
 #[test]
@@ -96,6 +97,54 @@ fn grids_have_rows_of_equal_y() {
     let last = u.data[u.data.len() - 1];
     assert!((last - 6f64.cos()).abs() < 1e-2, "{last}");
     assert!((u.data[u.data.len() - x.data.len()] - 1.0).abs() < 1e-2);
+}
+
+#[test]
+fn finite_elements_are_written_as_networks_are() {
+    let folder = solved(&["--method", "fem", "--set", "discretization.cells=[40, 20]"]);
+    let arrays = ddelm::npz::read(folder.path().join("out/grid.npz")).unwrap();
+    let (x, y, u) = (&arrays["x"].data, &arrays["y"].data, &arrays["u"].data);
+    // The boundary values at the top.
+    let top = &u[u.len() - x.len()..];
+    assert!((y[y.len() - 1], top.len()) == (1.0, x.len()));
+    assert!(x.iter().zip(top).all(|(x, u)| ((3.0 * x).cos() - u).abs() < 0.01));
+    let report = fs::read_to_string(folder.path().join("out/report.json")).unwrap();
+    assert!(report.contains("\"method\": \"fem\""), "{report}");
+}
+
+/// A problem whose coefficient and weights are in files beside it.
+#[test]
+fn data_files_are_found_from_every_directory() {
+    let folder = tempfile::tempdir().unwrap();
+    let (project, elsewhere) = (folder.path().join("project"), folder.path().join("elsewhere"));
+    fs::create_dir(&project).unwrap();
+    fs::create_dir(&elsewhere).unwrap();
+    let vector = |v: &[f64]| Array::vector(v.to_vec());
+    let waves = Array { shape: vec![2, 2], data: vec![1.0, 0.5, -0.5, 1.0] };
+    let field = [("a", vector(&[0.3, 0.2])), ("w", waves), ("b", vector(&[0.1, 0.7]))];
+    npz::write(project.join("field.npz"), &field).unwrap();
+    // Six networks of 49 neurons, with scattered directions.
+    let scattered = |k: usize| ((k * k + 3 * k) % 97) as f64 / 9.7 - 5.0;
+    let w = Array { shape: vec![6, 2, 49], data: (0..588).map(scattered).collect() };
+    let b = Array { shape: vec![6, 49], data: (0..294).map(|k| scattered(k + 11)).collect() };
+    npz::write(project.join("weights.npz"), &[("w", w), ("b", b)]).unwrap();
+    let text = PROBLEM.replace("1 + x/4", "1.5 + field(x, y)").replace("points = 8", "points = 7\nneurons = 49");
+    let tables = "[network]\nweights = \"weights.npz\"\n[fields]\nfield = { file = \"field.npz\" }\n";
+    fs::write(project.join("problem.toml"), text + tables).unwrap();
+
+    let done = ddelm(folder.path(), &["solve", "project/problem.toml", "--out", "out", "--write", "solution"], "");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    for field in ["flux", "residual", "error"] {
+        let done = ddelm(&elsewhere, &["plot", "../out", "--field", field], "");
+        assert!(done.status.success(), "{field}: {}", String::from_utf8_lossy(&done.stderr));
+    }
+    // What was saved is a problem file again, wherever it is put.
+    let printed = ddelm(&elsewhere, &["info", "../out", "--problem"], "").stdout;
+    fs::write(elsewhere.join("again.toml"), printed).unwrap();
+    let again = ddelm(&elsewhere, &["solve", "again.toml", "--out", "out", "--write", "solution"], "");
+    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
+    let bits = |path: &Path| Solution::load(path.join("out/solution.safetensors")).unwrap().coefficients;
+    assert_eq!(bits(folder.path()), bits(&elsewhere));
 }
 
 #[test]

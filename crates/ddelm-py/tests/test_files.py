@@ -71,6 +71,19 @@ def test_vtk_reads_the_mesh(out, evaluated):
     check_mesh(np.asarray(mesh.points), {name: np.asarray(mesh[name]) for name in mesh.array_names}, evaluated)
 
 
+def test_finite_elements_have_a_mesh_too(cli, tmp_path):
+    settings = ["--method", "fem", "--set", "discretization.cells=[24, 16]"]
+    cli("solve", ROOT / "examples" / "poisson.toml", *settings, "--out", tmp_path / "out", "--write", "vtk")
+    mesh = pytest.importorskip("meshio").read(tmp_path / "out" / "solution.vtu")
+    assert [(block.type, len(block.data)) for block in mesh.cells] == [("quad", 24 * 16)]
+    x, y, _ = mesh.points.T
+    u, fields = mesh.point_data["u"].ravel(), mesh.point_data
+    assert 0 < np.abs(u - exact(x, y)).max() < 0.05
+    assert np.abs(fields["error"].ravel() - (u - exact(x, y))).max() < 1e-12
+    assert (fields["flux"] == fields["gradient"]).all()
+    assert "residual" not in fields
+
+
 def test_numpy_reads_the_grid(out):
     grid = np.load(out / "grid.npz")
     x, y = np.meshgrid(grid["x"], grid["y"])

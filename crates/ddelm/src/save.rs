@@ -164,7 +164,8 @@ fn tensors(solution: &Solution) -> Vec<Tensor> {
 
 /// The content of a file, or what is wrong with it.
 fn parse(bytes: &[u8]) -> std::result::Result<Saved, String> {
-    let (_, header) = SafeTensors::read_metadata(bytes).map_err(|e| e.to_string())?;
+    let (_, header) =
+        SafeTensors::read_metadata(bytes).map_err(|e| format!("it is not in the safetensors format ({e})"))?;
     let text = header.metadata().as_ref().and_then(|m| m.get(ENTRY)).ok_or("it has no metadata of ours")?;
     let broken = |e: serde_json::Error| format!("its metadata is broken: {e}");
     let Version { version } = serde_json::from_str(text).map_err(broken)?;

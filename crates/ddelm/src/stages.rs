@@ -202,7 +202,7 @@ pub(crate) fn check_sizes(
 ) -> Result<()> {
     if settings.method == Method::Fem {
         let problem = "finite elements have no networks to solve for";
-        return Err(Error::input("method", "fem", problem, "use finite_element::solve"));
+        return Err(Error::input("method", "fem", problem, "choose schur, elm or locelm"));
     }
     let (rows, neurons) = (collocation.rows(pairs), settings.neurons());
     if neurons > rows {

@@ -20,9 +20,10 @@ use rayon::prelude::*;
 
 use crate::atomic;
 use crate::error::Result;
+use crate::finite_element::FiniteElementSolution;
 use crate::map::Point;
-use crate::operator::Sample;
-use crate::problem::Problem;
+use crate::operator::{Sample, diffusion_values};
+use crate::problem::{Equation, Problem};
 use crate::solution::{Gradients, Solution};
 
 pub use pieces::write_pieces;
@@ -33,6 +34,9 @@ const HEADER: &str = r#"version="1.0" byte_order="LittleEndian" header_type="UIn
 /// VTK's number of a quadrilateral.
 const QUADRILATERAL: u8 = 9;
 
+/// Most cells along a side in the file of a finite element solution. ParaView is no help with more than it can show.
+pub const MOST_CELLS: usize = 512;
+
 /// Writes a solution as a `.vtu` file, `resolution x resolution` cells in every subdomain.
 ///
 /// The fields at the points are `u`, `gradient` and `subdomain`; on an interface the first two are those of one of the
@@ -42,7 +46,22 @@ pub fn write(path: impl AsRef<Path>, solution: &Solution, problem: Option<&Probl
     let resolution = resolution.max(1);
     let all: Vec<usize> = (0..solution.decomposition.len()).collect();
     let patches = patches(solution, problem, &all, resolution)?;
-    atomic::write(path, |file| write_grid(file, &patches, resolution))
+    atomic::write(path, |file| write_grid(file, &patches, [resolution; 2]))
+}
+
+/// Writes a finite element solution as a `.vtu` file, with the values at its nodes, or, where there are more than
+/// [`MOST_CELLS`] cells along a side, at so many points.
+///
+/// The fields are those of [`write()`] except for the residual, which a function that is linear in triangles does not
+/// have. The gradient at a node is that in one of the triangles that meet there.
+pub fn write_finite_elements(
+    path: impl AsRef<Path>,
+    solution: &FiniteElementSolution,
+    problem: &Problem,
+) -> Result<()> {
+    let cells = solution.cells().map(|cells| cells.min(MOST_CELLS));
+    let patch = Patch::of_finite_elements(solution, problem, cells)?;
+    atomic::write(path, |file| write_grid(file, &[patch], cells))
 }
 
 /// The patches of these subdomains.
@@ -62,7 +81,6 @@ impl Patch {
     fn new(solution: &Solution, problem: Option<&Problem>, s: usize, resolution: usize) -> Result<Self> {
         let side = |k: usize| k as f64 / resolution as f64;
         let xi: Vec<Point> = (0..=resolution).flat_map(|j| (0..=resolution).map(move |i| [side(i), side(j)])).collect();
-        let vectors_of = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(&x, &y)| [x, y, 0.0]).collect::<Vec<_>>();
 
         let sample = Sample::new(solution.decomposition.subdomains[s].map.as_ref(), xi.iter().copied());
         let g = gradients(solution, s, &xi, &sample);
@@ -80,6 +98,35 @@ impl Patch {
         scalars.insert(0, ("u", g.u));
         Ok(Patch { subdomain: s, points: vectors_of(&sample.x, &sample.y), scalars, vectors })
     }
+
+    fn of_finite_elements(solution: &FiniteElementSolution, problem: &Problem, [cx, cy]: [usize; 2]) -> Result<Self> {
+        let [x0, x1, y0, y1] = solution.bounding_box();
+        let at =
+            |k: usize, count: usize, a: f64, b: f64| if k == count { b } else { a + (b - a) * k as f64 / count as f64 };
+        let (x, y) = (0..=cy).flat_map(|j| (0..=cx).map(move |i| (at(i, cx, x0, x1), at(j, cy, y0, y1)))).unzip();
+        let points = Sample { x, y };
+        let [mut u, mut ux, mut uy] = [(); 3].map(|()| vec![0.0; points.x.len()]);
+        solution.values(&points.x, &points.y, &mut u);
+        solution.gradients(&points.x, &points.y, &mut ux, &mut uy);
+        let mut vectors = vec![("gradient", vectors_of(&ux, &uy))];
+        if let Equation::SecondOrder { diffusion, .. } = &problem.equation {
+            let a = diffusion_values(diffusion, &points, 0)?;
+            let row = |k: usize| (0..ux.len()).map(|i| a[k][i] * ux[i] + a[k + 1][i] * uy[i]).collect::<Vec<f64>>();
+            vectors.push(("flux", vectors_of(&row(0), &row(2))));
+        }
+        let mut scalars = vec![("u", u)];
+        if let Some(exact) = &problem.exact {
+            let exact = points.values(exact.as_ref(), "exact.u", 0)?;
+            let error = scalars[0].1.iter().zip(exact).map(|(u, e)| u - e).collect();
+            scalars.push(("error", error));
+        }
+        Ok(Patch { subdomain: 0, points: vectors_of(&points.x, &points.y), scalars, vectors })
+    }
+}
+
+/// Vectors in the plane, as VTK has them.
+fn vectors_of(x: &[f64], y: &[f64]) -> Vec<[f64; 3]> {
+    x.iter().zip(y).map(|(&x, &y)| [x, y, 0.0]).collect()
 }
 
 /// u and its gradient as everybody gets them at these points, also where patches meet.
@@ -94,14 +141,15 @@ fn gradients(solution: &Solution, s: usize, xi: &[Point], points: &Sample) -> Gr
     found
 }
 
-fn write_grid(out: &mut impl Write, patches: &[Patch], resolution: usize) -> io::Result<()> {
-    let per_patch = (resolution + 1) * (resolution + 1);
-    let cells = patches.len() * resolution * resolution;
+/// Patches of `cx x cy` cells each.
+fn write_grid(out: &mut impl Write, patches: &[Patch], [cx, cy]: [usize; 2]) -> io::Result<()> {
+    let per_patch = (cx + 1) * (cy + 1);
+    let cells = patches.len() * cx * cy;
     // Counter-clockwise, the cells of one patch after those of the other.
     let corners = (0..patches.len()).flat_map(|s| {
-        (0..resolution * resolution).flat_map(move |k| {
-            let first = s * per_patch + k / resolution * (resolution + 1) + k % resolution;
-            [first, first + 1, first + resolution + 2, first + resolution + 1].map(|p| p as i64)
+        (0..cx * cy).flat_map(move |k| {
+            let first = s * per_patch + k / cx * (cx + 1) + k % cx;
+            [first, first + 1, first + cx + 2, first + cx + 1].map(|p| p as i64)
         })
     });
     writeln!(out, r#"<?xml version="1.0"?>"#)?;
@@ -209,6 +257,33 @@ mod tests {
             assert!((gradient[3 * i] - 2.0 * x * y).abs() < 1e-6 && (gradient[3 * i + 1] - x * x).abs() < 1e-6);
             assert!((flux[3 * i] - 4.0 * x * y - x * x).abs() < 1e-6 && (flux[3 * i + 1] - 3.0 * x * x).abs() < 1e-6);
             assert!(residual[i].abs() < 1e-4 && (error[i] - (u[i] - x * x * y)).abs() < 1e-15);
+        }
+    }
+
+    #[test]
+    fn finite_elements_are_written_at_their_nodes() {
+        let exact = function(|x, y| x - 2.0 * y);
+        let tensor = [[constant(2.0), constant(1.0)], [constant(1.0), constant(3.0)]];
+        let problem = Problem {
+            equation: Equation::SecondOrder { diffusion: Diffusion::Tensor(tensor), advection: None, reaction: None },
+            source: constant(0.0),
+            conditions: vec![Condition::dirichlet(exact.clone()); 4],
+            exact: Some(exact),
+        };
+        let settings = crate::finite_element::Settings::new([6, 3]);
+        let solution = crate::finite_element::solve(&problem, [0.0, 2.0], [1.0, 2.0], &settings).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("u.vtu");
+        write_finite_elements(&path, &solution, &problem).unwrap();
+        let text = std::fs::read_to_string(path).unwrap();
+        assert!(text.contains(r#"NumberOfPoints="28" NumberOfCells="18""#) && !text.contains("residual"));
+        let [points, u, gradient, flux, error] =
+            ["points", "u", "gradient", "flux", "error"].map(|name| read(&text, name));
+        assert!(u.len() == 28 && u.iter().zip(solution.nodal()).all(|(a, b)| (a - b).abs() < 1e-14));
+        for i in 0..28 {
+            assert!((u[i] - points[3 * i] + 2.0 * points[3 * i + 1]).abs() < 1e-8 && error[i].abs() < 1e-8);
+            assert!((gradient[3 * i] - 1.0).abs() < 1e-7 && (gradient[3 * i + 1] + 2.0).abs() < 1e-7);
+            assert!(flux[3 * i].abs() < 1e-6 && (flux[3 * i + 1] + 5.0).abs() < 1e-6);
         }
     }
 

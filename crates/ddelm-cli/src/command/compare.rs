@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::Outcome;
 use crate::Common;
+use crate::diagnostic::Terminal;
 use crate::failure::Failure;
 use crate::number::error;
 use crate::picture;
@@ -14,7 +15,7 @@ use crate::view::difference_map;
 /// Arguments of `ddelm compare`.
 #[derive(Debug, clap::Args)]
 pub struct Compare {
-    /// A solution (.safetensors)
+    /// A solution: a .safetensors file, or the directory of `ddelm solve --out`
     #[arg(value_name = "A")]
     a: PathBuf,
     /// Another one, on the same domain: norms are relative to it
@@ -33,11 +34,15 @@ pub struct Compare {
 
 impl Compare {
     /// Carries it out.
-    pub fn run(&self, common: &Common) -> Result<Outcome, Failure> {
+    pub fn run(&self, common: &Common, terminal: &Terminal) -> Result<Outcome, Failure> {
         let (a, b) = (SavedSolution::read(&self.a)?.solution, SavedSolution::read(&self.b)?.solution);
         // Twice as fine as the nodes of either.
         let resolution = 2 * a.report.points.max(b.report.points);
         let found = a.distance(&b, resolution)?;
+        let differ = a.decomposition.bounding_box() != b.decomposition.bounding_box();
+        if differ && !common.quiet {
+            eprintln!("{}", terminal.warning("the domains differ: the solutions are compared on that of A"));
+        }
         if !self.no_picture {
             picture::write(&self.out, &difference_map(&a, &b).scene())?;
             if !common.quiet {

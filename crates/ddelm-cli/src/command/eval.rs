@@ -2,16 +2,15 @@
 
 use std::path::PathBuf;
 
-use ddelm::save;
-
 use super::Outcome;
 use crate::failure::Failure;
 use crate::points::{self, Points};
+use crate::saved::SavedSolution;
 
 /// Arguments of `ddelm eval`.
 #[derive(Debug, clap::Args)]
 pub struct Eval {
-    /// Solution (.safetensors)
+    /// Solution: a .safetensors file, or the directory of `ddelm solve --out`
     #[arg(value_name = "SOLUTION")]
     solution: PathBuf,
     /// Points: CSV with the columns x and y, an .npy array of shape (n, 2), or - for CSV from standard input
@@ -37,7 +36,7 @@ enum Outside {
 impl Eval {
     /// Carries it out.
     pub fn run(&self) -> Result<Outcome, Failure> {
-        let solution = save::read(&self.solution)?.solution;
+        let solution = SavedSolution::read(&self.solution)?.solution;
         let points = Points::read(&self.points)?;
         let found = solution.gradients(&points.x, &points.y);
         let first_outside = found.u.iter().position(|u| u.is_nan());

@@ -15,7 +15,7 @@ use crate::summary::status;
 /// Arguments of `ddelm info`.
 #[derive(Debug, clap::Args)]
 pub struct Info {
-    /// Solution (.safetensors)
+    /// Solution: a .safetensors file, or the directory of `ddelm solve --out`
     #[arg(value_name = "SOLUTION")]
     solution: PathBuf,
     /// Print the report of the solve as one JSON object

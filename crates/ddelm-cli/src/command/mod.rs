@@ -69,7 +69,7 @@ impl Command {
             Command::Eval(eval) => eval.run(),
             Command::Plot(plot) => plot.run(common),
             Command::Info(info) => info.run(),
-            Command::Compare(compare) => compare.run(common),
+            Command::Compare(compare) => compare.run(common, terminal),
             Command::Tune(tune) => tune.run(common, terminal),
             Command::Convergence(convergence) => convergence.run(common, terminal),
             Command::Reproduce(reproduce) => reproduce.run(common, terminal),

@@ -12,7 +12,7 @@ use crate::view::{Field, Slice, View};
 /// Arguments of `ddelm plot`.
 #[derive(Debug, clap::Args)]
 pub struct Plot {
-    /// Solution (.safetensors)
+    /// Solution: a .safetensors file, or the directory of `ddelm solve --out`
     #[arg(value_name = "SOLUTION")]
     solution: PathBuf,
     /// What to show

@@ -8,8 +8,10 @@ use crate::Common;
 use crate::diagnostic::Terminal;
 use crate::failure::Failure;
 use crate::listener::Listener;
-use crate::output::OutputArguments;
-use crate::problem::ProblemArguments;
+use crate::machine::Machine;
+use crate::output::{Found, OutputArguments};
+use crate::problem::{Input, ProblemArguments};
+use crate::saved::SOLUTION;
 use crate::stdout;
 use crate::summary::summary;
 
@@ -31,12 +33,7 @@ impl Solve {
         let input = self.problem.read()?;
         self.output.check()?;
         if input.case.settings.method == Method::Fem {
-            self.output.refuse("finite element solutions are not saved")?;
-            let outcome = common.machine.alone(|| {
-                let (_, report) = input.case.solve_by_finite_elements().map_err(|error| input.failure(error))?;
-                self.print(&report, input.case.cells)
-            });
-            return Ok(outcome?.unwrap_or(Outcome::Done));
+            return self.by_finite_elements(&input, common);
         }
         let listener = Listener::new(common, terminal);
         let solution = input.case.solve_on(&common.machine.0, &listener).map_err(|error| input.failure(error))?;
@@ -45,13 +42,33 @@ impl Solve {
             warn(&solution.report, terminal);
         }
         let counts = solution.decomposition.grid().map_or(input.case.subdomains, |(_, _, counts)| counts);
-        let text = input.file.resolved();
         common.machine.alone(|| self.print(&solution.report, counts))?;
-        let written = self.output.write(&common.machine, &solution, &input.case.problem, &text?)?;
+        self.write(&common.machine, &Found::Networks(&solution), &input, common)?;
+        Ok(outcome(&solution.report))
+    }
+
+    /// On the first rank: finite elements are here to compare with.
+    fn by_finite_elements(&self, input: &Input, common: &Common) -> Result<Outcome, Failure> {
+        self.output.check_without_networks()?;
+        let outcome = common.machine.alone(|| {
+            let (solution, report) = input.case.solve_by_finite_elements().map_err(|error| input.failure(error))?;
+            let outcome = self.print(&report, input.case.cells)?;
+            self.write(&Machine::default(), &Found::FiniteElements(&solution, &report), input, common)?;
+            if self.output.writes_everything() && !common.quiet {
+                eprintln!("no {SOLUTION}: finite elements have no networks to save");
+            }
+            Ok(outcome)
+        });
+        Ok(outcome?.unwrap_or(Outcome::Done))
+    }
+
+    /// Writes the files that were asked for, and says which.
+    fn write(&self, machine: &Machine, found: &Found, input: &Input, common: &Common) -> Result<(), Failure> {
+        let written = self.output.write(machine, found, &input.case.problem, &input.file.resolved()?)?;
         if !common.quiet {
             written.iter().for_each(|path| eprintln!("wrote {}", path.display()));
         }
-        Ok(outcome(&solution.report))
+        Ok(())
     }
 
     fn print(&self, report: &Report, counts: [usize; 2]) -> Result<Outcome, Failure> {

@@ -44,6 +44,12 @@ impl FiniteElementSolution {
         self.rectangle.cells
     }
 
+    /// The rectangle: `[x0, x1, y0, y1]`.
+    pub fn bounding_box(&self) -> [f64; 4] {
+        let Rectangle { x, y, .. } = self.rectangle;
+        [x[0], x[1], y[0], y[1]]
+    }
+
     /// The values at the nodes, row by row from the bottom, (cx + 1) in each row.
     pub fn nodal(&self) -> &[f64] {
         &self.nodal

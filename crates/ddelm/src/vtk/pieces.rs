@@ -39,7 +39,7 @@ pub fn write_pieces(
     agreed(exchange, if leads { remove(path) } else { Ok(()) })?;
     let pieces: Vec<PathBuf> = (0..exchange.size()).map(|rank| piece(path, rank)).collect();
     let here = &pieces[exchange.rank()];
-    let written = atomic::write(here, |file| write_grid(file, &patches, resolution));
+    let written = atomic::write(here, |file| write_grid(file, &patches, [resolution; 2]));
     let whole = agreed(exchange, written).and_then(|()| {
         let list = || atomic::write(path, |file| write_list(file, &patches[0], &pieces));
         agreed(exchange, if leads { list() } else { Ok(()) })
