@@ -34,7 +34,7 @@ fn the_guide_tells_the_truth() {
     });
     fs::write(&page, lines.collect::<Vec<String>>().join("\n") + "\n").unwrap();
     trycmd::TestCases::new().env("NO_COLOR", "1").case(page).run();
-    for file in ["result/solution.vtu", "result/u.png", "u.png", "difference.png", "study.png"] {
+    for file in ["result/solution.vtu", "elements/solution.vtu", "u.png", "slice.png", "difference.png", "study.png"] {
         assert!(work.join(file).exists(), "{file}");
     }
 }
