@@ -165,14 +165,11 @@ impl Solver {
             decomposition: &self.decomposition,
             collocation: &self.collocation,
         };
-        let rhs: Vec<Mat<f64>> = agreed(
-            exchange,
-            self.locals
-                .par_iter()
-                .zip(&self.data_rows)
-                .map(|(l, rows)| right_hand_side.of(l.subdomain, rows, data))
-                .collect::<Result<_>>(),
-        )?;
+        let rhs: Vec<Result<Mat<f64>>> = (self.locals.par_iter().zip(&self.data_rows))
+            .map(|(l, rows)| right_hand_side.of(l.subdomain, rows, data))
+            .collect();
+        // The error of the first subdomain that has one, whichever thread was first.
+        let rhs: Vec<Mat<f64>> = agreed(exchange, rhs.into_iter().collect::<Result<_>>())?;
         let size: f64 = rhs.iter().map(|f| f.squared_norm_l2()).sum::<f64>();
         let local_data: Vec<LocalData> =
             self.locals.par_iter().zip(rhs).map(|(local, f)| local.factor.data(f)).collect();

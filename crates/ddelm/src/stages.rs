@@ -85,14 +85,16 @@ impl<'a> Stages<'a> {
         progress.begin(Stage::Assemble, mine.len());
         let networks = networks(settings, &problem.equation, decomposition, mine)?;
         let here = |edge: usize| self.portion.numbering.block_size(edge) > 0;
-        let scales: Vec<EdgeScale> = (decomposition.edges.par_iter().enumerate())
+        let scales: Vec<Result<EdgeScale>> = (decomposition.edges.par_iter().enumerate())
             .map(|(e, edge)| match here(e) {
                 true => edge_scale(problem, decomposition, collocation, weights, edge),
                 // Edges of other ranks are never asked for.
                 false => Ok(EdgeScale::UNIT),
             })
-            .collect::<Result<_>>()?;
-        let rows: Vec<LocalRows> = mine
+            .collect();
+        // The first error in order, whichever thread was first.
+        let scales: Vec<EdgeScale> = scales.into_iter().collect::<Result<_>>()?;
+        let rows: Vec<Result<LocalRows>> = mine
             .par_iter()
             .map(|&s| {
                 stop_if_asked(*progress)?;
@@ -100,7 +102,8 @@ impl<'a> Stages<'a> {
                 progress.step();
                 rows
             })
-            .collect::<Result<_>>()?;
+            .collect();
+        let rows: Vec<LocalRows> = rows.into_iter().collect::<Result<_>>()?;
         let basis = (settings.shares_features())
             .then(|| {
                 let needed = needed_derivatives(&rows);
