@@ -1,6 +1,6 @@
 //! The reference basis: a well-conditioned basis of the features' span, with tables of its derivatives at the nodes.
 //!
-//! With `K0 = [-Lap phi; w phi]` on the reference nodes and a pivoted QR factorization `K0 P = Q R`, cut at the numerical
+//! With `K0 = [-w_i Lap phi; w phi]` on the reference nodes and a pivoted QR factorization `K0 P = Q R`, cut at the numerical
 //! rank r, the functions `psi = phi_P R^-1` have `K0 psi = Q`, orthonormal. Any operator on any subdomain is then
 //! "coefficients times tables", and its matrix needs neither activations nor pivoting.
 //!
@@ -80,10 +80,9 @@ impl ReferenceBasis {
         };
         let lap = Symbol::hessian([[1.0, 0.0], [0.0, 1.0]]);
         let equation = if pairs == 1 { lap.scaled(-1.0) } else { lap.times(lap) };
-        let repeat = |symbol: Symbol, count: usize| -> Symbols { std::iter::repeat_n(symbol, count).collect() };
-        let (inside, around) =
-            (repeat(equation, interior.x.len()), repeat(Symbol::TRACE.scaled(trace), perimeter.x.len()));
-        let bending = repeat(lap.scaled(laplacian), perimeter.x.len());
+        let repeat = |symbol: Symbol| -> Symbols { std::iter::repeat_n(symbol, perimeter.x.len()).collect() };
+        let inside: Symbols = collocation.interior.iter().map(|&xi| equation.scaled(weights.interior(xi))).collect();
+        let (around, bending) = (repeat(Symbol::TRACE.scaled(trace)), repeat(lap.scaled(laplacian)));
         let mut parts = vec![(&interior, &inside), (&perimeter, &around)];
         if pairs == 2 {
             parts.push((&perimeter, &bending));

@@ -37,7 +37,7 @@ pub enum Columns<'a> {
         network: &'a FeatureNetwork,
         /// How the inverse is truncated.
         truncation: Truncation,
-        /// Directions smaller than this times the largest are dropped; `None` is rounding times the larger dimension.
+        /// Directions smaller than this times the norm of K are dropped; `None` is rounding times the larger dimension.
         cut: Option<f64>,
         /// Whether the rank is kept safely below the number of rows.
         guarded: bool,
@@ -191,9 +191,14 @@ pub(crate) fn matrices(
 /// The truncated inverse by pivoted QR: `K P = Q_r [R_1 R_2]` up to the cut, and `[R_1 R_2] = L Z'` with orthonormal Z. The
 /// coefficients `c = P Z L^-1 y` are the shortest for a given y, as with the SVD: leaving out the dropped columns
 /// instead (`c = P R_1^-1 y`) gives far larger coefficients, and fluxes with far more noise.
+///
+/// The cut is relative to the largest singular value, as with the SVD. That lies between the largest column, which is
+/// the first pivot, and the Frobenius norm, ten times as large for features that are nearly parallel; the geometric mean
+/// stands for it.
 fn complete_orthogonal(k: Mat<f64>, cut: f64, limit: usize) -> Result<(Householder, Option<Mat<f64>>, Mat<f64>)> {
     let neurons = k.ncols();
-    let factor = pivoted_qr(k.clone(), cut, limit)?;
+    let largest = k.col_iter().map(|column| column.norm_l2()).fold(f64::MIN_POSITIVE, f64::max);
+    let factor = pivoted_qr(k.clone(), cut * (k.norm_l2() / largest).sqrt(), limit)?;
     let rank = factor.columns.len();
     let mut kept = vec![false; neurons];
     factor.columns.iter().for_each(|&j| kept[j] = true);

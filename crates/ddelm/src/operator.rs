@@ -32,6 +32,17 @@ pub enum Weights {
 }
 
 impl Weights {
+    /// The weight of the equation at a reference point, next to the scaling by its size.
+    ///
+    /// A residual close to the perimeter moves the solution little, because Green's function vanishes there; nodes are
+    /// dense there, and residuals large where the solution is not smooth at a corner. So the weight goes to zero.
+    pub fn interior(self, xi: Point) -> f64 {
+        match self {
+            Weights::Unit => 1.0,
+            Weights::Scaled { .. } => xi.iter().map(|t| 2.0 * (t * (1.0 - t)).sqrt()).product(),
+        }
+    }
+
     /// What an interface value is multiplied with in the trace rows of a transmission pair.
     pub fn interface(self, pair: usize) -> f64 {
         match self {
@@ -405,7 +416,8 @@ pub fn local_rows(
                 Weights::Unit => Ok(1.0),
                 Weights::Scaled { .. } => {
                     let size = size(&symbol, equation);
-                    if size > 0.0 { Ok(1.0 / size) } else { Err(vanishing(map.point(collocation.interior[i]), s)) }
+                    let xi = collocation.interior[i];
+                    if size > 0.0 { Ok(weights.interior(xi) / size) } else { Err(vanishing(map.point(xi), s)) }
                 }
             }?;
             interior_scale.push(scale);

@@ -103,9 +103,9 @@ pub struct Settings {
     /// How weights are drawn.
     pub initialization: Initialization,
     /// Half the range of the weights, l: in reference coordinates for `suggested` and `weighted`, in physical ones
-    /// for `manual`. `None` is `c sqrt(M)`.
+    /// for `manual`. `None` is `c sqrt(M)` if c is given, else the preset's.
     pub scale: Option<f64>,
-    /// The constant c of `l = c sqrt(M)` (paper, eq. (4.3)); `None` is the preset's.
+    /// The constant c of `l = c sqrt(M)` (paper, eq. (4.3)); `None` is the preset's scale.
     pub c: Option<f64>,
     /// By how much of its side the subdomain is enlarged for the biases, r.
     pub radius: f64,
@@ -187,16 +187,31 @@ impl Settings {
         self.sharing == Sharing::Shared && self.weights.is_none()
     }
 
-    /// Half the range of the weights.
+    /// Half the range of the weights, l.
+    ///
+    /// The paper's is `c sqrt(M)`. The default method's grows faster, like `M^(3/4)`: that keeps the numerical rank of the
+    /// features at the same fraction of the rows for any number of points.
     pub fn scale_for(&self, equation: &Equation) -> f64 {
-        let c = self.c.unwrap_or(match (self.scaled_rows, equation) {
-            (true, Equation::SecondOrder { .. }) => 0.07,
-            (true, Equation::Plate { .. }) => 0.055,
-            (false, Equation::SecondOrder { .. }) => 0.125,
-            (false, Equation::Plate { .. }) => 0.0625,
-        });
-        let manual = self.initialization == Initialization::Manual;
-        self.scale.unwrap_or(if manual { 1.0 } else { c * (self.neurons() as f64).sqrt() })
+        let neurons = self.neurons() as f64;
+        let preset = match (self.initialization, self.scaled_rows, equation) {
+            (Initialization::Manual, ..) => 1.0,
+            (_, true, Equation::SecondOrder { .. }) => 0.019 * neurons.powf(0.75),
+            (_, true, Equation::Plate { .. }) => 0.014 * neurons.powf(0.75),
+            (_, false, Equation::SecondOrder { .. }) => 0.125 * neurons.sqrt(),
+            (_, false, Equation::Plate { .. }) => 0.0625 * neurons.sqrt(),
+        };
+        self.scale.or(self.c.map(|c| c * neurons.sqrt())).unwrap_or(preset)
+    }
+
+    /// Directions of the reference basis smaller than this times the largest are dropped.
+    ///
+    /// The last ones carry rounding noise of about the machine precision over the cut. A solution that is not smooth needs
+    /// them, and the noise with them; a plate never does, and gains from every digit.
+    pub fn basis_cut(&self, equation: &Equation) -> f64 {
+        self.cut.unwrap_or(match equation {
+            Equation::SecondOrder { .. } => 5e-15,
+            Equation::Plate { .. } => 1e-15,
+        })
     }
 
     /// Refuses what the method cannot work with.

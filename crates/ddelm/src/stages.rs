@@ -20,9 +20,6 @@ use crate::progress::{Progress, Stage};
 use crate::report::{FeaturesReport, Span};
 use crate::settings::{Method, Settings, Sharing};
 
-/// Smallest singular direction of the reference basis that is kept, relative to the largest.
-const BASIS_CUT: f64 = 1e-15;
-
 /// The local stages of a solve on one rank, which need no other rank.
 pub(crate) struct Stages<'a> {
     problem: &'a Problem,
@@ -107,7 +104,7 @@ impl<'a> Stages<'a> {
         let basis = (settings.shares_features())
             .then(|| {
                 let needed = needed_derivatives(&rows);
-                let cut = settings.cut.unwrap_or(BASIS_CUT);
+                let cut = settings.basis_cut(&problem.equation);
                 let (needed, pairs) = ([&needed[0][..], &needed[1][..]], problem.equation.pairs());
                 ReferenceBasis::new(&networks[0], collocation, pairs, weights, settings.truncation, cut, needed)
             })
