@@ -1,5 +1,4 @@
 //! `ddelm` under `mpirun`: output from one rank, errors on one rank, and ranks that die.
-#![allow(missing_docs)]
 
 use std::fs;
 use std::io::Write;

@@ -54,7 +54,7 @@ impl Field {
     }
 
     /// Gradients at points, or `None` if they are not known.
-    #[allow(clippy::type_complexity)]
+    #[allow(clippy::type_complexity, reason = "a pair of arrays, as Python sees it")]
     fn gradients<'py>(
         &self,
         py: Python<'py>,

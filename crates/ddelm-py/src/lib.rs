@@ -32,6 +32,6 @@ mod _native {
     use crate::watch::{set_threads, threads};
 
     #[pymodule_export]
-    #[allow(non_upper_case_globals)]
+    #[allow(non_upper_case_globals, reason = "the name that Python expects")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 }

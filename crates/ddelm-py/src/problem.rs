@@ -25,7 +25,7 @@ pub struct Problem {
 impl Problem {
     /// `-div(a grad u) + b . grad u + c u = f`.
     #[staticmethod]
-    #[allow(clippy::too_many_arguments)]
+    #[allow(clippy::too_many_arguments, reason = "called by the Python package alone, with keywords")]
     fn second_order(
         domain: [[f64; 2]; 2],
         diffusion: &Bound<'_, PyAny>,

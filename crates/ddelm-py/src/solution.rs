@@ -122,7 +122,7 @@ impl Solution {
     }
 
     /// Weights of shape (2, M), biases and output coefficients of subdomain s, in its reference coordinates.
-    #[allow(clippy::type_complexity)]
+    #[allow(clippy::type_complexity, reason = "a tuple of arrays, as Python sees it")]
     fn network<'py>(&self, py: Python<'py>, s: usize) -> PyResult<(Bound<'py, PyArray2<f64>>, Array<'py>, Array<'py>)> {
         if s >= self.core.decomposition.len() {
             return Err(PyIndexError::new_err(format!("there is no subdomain {s}")));

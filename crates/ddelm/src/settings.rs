@@ -247,7 +247,7 @@ impl Settings {
             }
         }
         if !(self.radius.is_finite() && self.radius >= 0.0) {
-            return bad("network.r", self.radius.to_string(), "it must not be negative", "0.5 is the default");
+            return bad("network.r", self.radius.to_string(), "it must not be negative", "0.5 to 1 is usual");
         }
         if let Some(v) = self.cut.filter(|v| !(0.0..1.0).contains(v)) {
             return bad("network.cut", v.to_string(), "it must lie between 0 and 1", "leave it out for the default");

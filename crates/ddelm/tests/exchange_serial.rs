@@ -1,5 +1,4 @@
 //! The checks of the exchange on one process.
-#![allow(missing_docs)]
 
 #[path = "exchange/body.rs"]
 mod body;
