@@ -23,6 +23,8 @@ mod kernel;
 use block::{BLOCK, RidgeBlock};
 use kernel::Gaussian;
 
+use crate::twofold::{Sums, Twofold};
+
 /// An activation sigma.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -54,8 +56,16 @@ pub struct Neurons<'a> {
     pub weights: [&'a [f64]; 2],
     /// b
     pub biases: &'a [f64],
-    /// The output coefficients c.
+    /// The output coefficients c, rounded.
     pub coefficients: &'a [f64],
+    /// What rounding took away from them; nothing, if there are none.
+    pub remainders: &'a [f64],
+}
+
+impl Neurons<'_> {
+    fn coefficient(&self, j: usize) -> Twofold {
+        Twofold { high: self.coefficients[j], low: self.remainders.get(j).copied().unwrap_or_default() }
+    }
 }
 
 impl Activation {
@@ -126,7 +136,7 @@ impl Activation {
     }
 
     /// Derivatives of a network at many points: `out[m][i]` = sum_j c_j d^alpha phi_j(`x[i]`, `y[i]`) for alpha =
-    /// [`DERIVATIVES`]`[derivatives[m]]`. The neurons are summed in their order.
+    /// [`DERIVATIVES`]`[derivatives[m]]`. The neurons are summed in their order, in [twofold precision](crate::twofold).
     ///
     /// # Panics
     /// If slices over the neurons or over the points differ in length, `out` and `derivatives` do, or an entry of
@@ -139,21 +149,29 @@ impl Activation {
         derivatives: &[usize],
         out: &mut [&mut [f64]],
     ) {
-        let Neurons { weights: [weights_x, weights_y], biases, coefficients } = neurons;
+        let Neurons { weights: [weights_x, weights_y], biases, coefficients, remainders } = neurons;
         let count = biases.len();
-        assert!([weights_x, weights_y, coefficients].iter().all(|v| v.len() == count), "neurons of different lengths");
+        let same = |v: &&[f64]| v.len() == count;
+        assert!([weights_x, weights_y, coefficients].iter().all(same), "neurons of different lengths");
+        assert!(remainders.is_empty() || same(&remainders), "neurons of different lengths");
         assert!(y.len() == x.len() && out.iter().all(|out| out.len() == x.len()), "points of different lengths");
         assert_eq!(derivatives.len(), out.len(), "as many derivatives as outputs");
         out.iter_mut().for_each(|out| out.fill(0.0));
         let Some(order) = derivatives.iter().map(|&a| order(a)).max() else { return };
         let mut block = RidgeBlock::new(self, order);
+        let mut sums = vec![Sums::zeros(x.len().min(BLOCK)); derivatives.len()];
         for points in blocks(x.len()) {
+            sums.iter_mut().for_each(Sums::clear);
             for j in 0..count {
                 let w = [weights_x[j], weights_y[j]];
                 block.set_ridge(w, biases[j], &x[points.clone()], &y[points.clone()]);
-                for (out, &a) in out.iter_mut().zip(derivatives) {
-                    block.add(self::order(a), coefficients[j] * power(w, a), &mut out[points.clone()]);
+                for (sums, &a) in sums.iter_mut().zip(derivatives) {
+                    let sigma = &block.sigma(self::order(a))[..points.len()];
+                    sums.add(neurons.coefficient(j).times(power(w, a)), sigma);
                 }
+            }
+            for (out, sums) in out.iter_mut().zip(&sums) {
+                out[points.clone()].iter_mut().zip(sums.rounded()).for_each(|(out, sum)| *out = sum);
             }
         }
     }
@@ -334,7 +352,7 @@ mod tests {
         let (points, neurons) = (BLOCK + 45, 50);
         let [wx, wy, b, c] = [10, 11, 12, 13].map(|seed| numbers(neurons, seed));
         let (x, y) = (numbers(points, 14), numbers(points, 15));
-        let network = Neurons { weights: [&wx, &wy], biases: &b, coefficients: &c };
+        let network = Neurons { weights: [&wx, &wy], biases: &b, coefficients: &c, remainders: &[] };
         for activation in ALL {
             let all: Vec<usize> = (0..15).collect();
             let together = summed(activation, network, &x, &y, &all);
@@ -354,7 +372,7 @@ mod tests {
         let mut out = [f64::NAN; 3];
         Activation::Tanh.column([1.0, 2.0], 3.0, &[0.0; 3], &[0.0; 3], &[None; 15], &mut out);
         assert_eq!(out, [0.0; 3]);
-        let none = Neurons { weights: [&[], &[]], biases: &[], coefficients: &[] };
+        let none = Neurons { weights: [&[], &[]], biases: &[], coefficients: &[], remainders: &[] };
         assert_eq!(summed(Activation::Tanh, none, &[1.0; 3], &[1.0; 3], &[0, 4]), [[0.0; 3]; 2]);
     }
 
@@ -389,7 +407,7 @@ mod tests {
         ) {
             let [wx, wy, b, c] = [1, 2, 3, 4].map(|k| numbers(neurons, seed ^ k));
             let (x, y) = (numbers(points, seed ^ 5), numbers(points, seed ^ 6));
-            let network = Neurons { weights: [&wx, &wy], biases: &b, coefficients: &c };
+            let network = Neurons { weights: [&wx, &wy], biases: &b, coefficients: &c, remainders: &[] };
             let sums = summed(activation, network, &x, &y, &derivatives);
             for (sums, &a) in sums.iter().zip(&derivatives) {
                 for i in 0..points {

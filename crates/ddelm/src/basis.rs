@@ -12,8 +12,9 @@ use faer::Mat;
 use crate::assembly::{Points, assemble, assembled};
 use crate::collocation::Collocation;
 use crate::error::Result;
-use crate::factor::{pivoted_qr, solve_upper, solve_upper_right, truncated_svd};
+use crate::factor::{pivoted_qr, solve_upper_right, truncated_svd};
 use crate::features::FeatureNetwork;
+use crate::lift::Lift;
 use crate::operator::Weights;
 use crate::settings::Truncation;
 use crate::symbol::{DERIVATIVES, Symbol, Symbols};
@@ -35,15 +36,6 @@ pub enum Part {
     Perimeter,
 }
 
-/// From coefficients in the basis to coefficients of the neurons.
-#[derive(Debug, Clone)]
-enum Lift {
-    /// `c = R^-1 y` on the neurons chosen by pivoting.
-    Triangular(Mat<f64>),
-    /// `c = V S^-1 y`.
-    Dense(Mat<f64>),
-}
-
 /// Tables of `d^alpha psi`, one matrix (nodes x rank) per derivative that is needed.
 type Tables = [Option<Mat<f64>>; DERIVATIVES];
 
@@ -56,7 +48,8 @@ pub struct ReferenceBasis {
     pub rank: usize,
     /// Numerical rank of the features before the guard limited it.
     pub full_rank: usize,
-    lift: Lift,
+    /// From coefficients in the basis to those of the neurons.
+    pub lift: Lift,
     interior: Tables,
     perimeter: Tables,
 }
@@ -158,17 +151,6 @@ impl ReferenceBasis {
                     column.iter_mut().zip(*c).zip(&index).for_each(|((k, c), &i)| *k += c * values[i]);
                 }
             }
-        }
-    }
-
-    /// The coefficients of the neurons of [`Self::network`] for coefficients in the basis.
-    pub fn lift(&self, mut y: Mat<f64>) -> Mat<f64> {
-        match &self.lift {
-            Lift::Triangular(r) => {
-                solve_upper(r.as_ref(), y.as_mut());
-                y
-            }
-            Lift::Dense(lift) => lift * y,
         }
     }
 }

@@ -83,6 +83,7 @@ pub mod finite_element;
 pub mod gallery;
 pub mod graded;
 pub mod interface;
+pub mod lift;
 pub mod local;
 pub mod locelm;
 pub mod map;
@@ -101,6 +102,7 @@ pub mod solver;
 mod stages;
 pub mod symbol;
 pub mod tuning;
+pub mod twofold;
 pub mod typeset;
 #[cfg(feature = "vtk")]
 pub mod vtk;

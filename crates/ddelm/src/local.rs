@@ -23,6 +23,7 @@ use crate::factor::{
     Householder, multiply, multiply_add, pivoted_qr, qr, solve_upper, solve_upper_right, truncated_svd,
 };
 use crate::features::FeatureNetwork;
+use crate::lift::{Lift, Lifted};
 use crate::operator::{LocalRows, Weights};
 use crate::settings::Truncation;
 
@@ -44,22 +45,14 @@ pub enum Columns<'a> {
     },
 }
 
-/// From `R^-1 y` to the coefficients of the neurons.
-#[derive(Debug, Clone)]
-enum Lift {
-    /// They are coefficients in the shared basis.
-    Basis,
-    /// They are multiplied by this.
-    Dense(Mat<f64>),
-}
-
 /// A factored local problem. Subdomains with the same rows share it.
 #[derive(Debug, Clone)]
 pub struct LocalFactor {
     q: Householder,
     /// R; `None` is the identity.
     r: Option<Mat<f64>>,
-    lift: Lift,
+    /// From `R^-1 y` to the coefficients of the neurons; `None` where they are coefficients in the shared basis.
+    lift: Option<Lift>,
     /// G, for the flux rows asked for.
     pub g: Mat<f64>,
     /// Y, for the trace rows asked for.
@@ -236,7 +229,7 @@ impl LocalFactor {
         let (q, r, lift) = match columns {
             Columns::Basis(_) => {
                 let factor = qr(k)?;
-                (factor.q, Some(factor.r), Lift::Basis)
+                (factor.q, Some(factor.r), None)
             }
             Columns::Features { truncation, cut, guarded, .. } => {
                 let neurons = k.ncols();
@@ -251,7 +244,7 @@ impl LocalFactor {
                     }
                 };
                 a = product(a.as_ref(), lift.as_ref());
-                (q, r, Lift::Dense(lift))
+                (q, r, Some(Lift::Dense(lift)))
             }
         };
         if let Some(r) = &r {
@@ -295,26 +288,20 @@ impl LocalFactor {
     }
 
     /// The coefficients of the neurons for `y = Q_r' (F + E u)`, one column per right-hand side.
-    pub fn recover(&self, mut y: Mat<f64>, basis: Option<&ReferenceBasis>) -> Mat<f64> {
+    pub fn recover(&self, mut y: Mat<f64>, basis: Option<&ReferenceBasis>) -> Lifted {
         if let Some(r) = &self.r {
             solve_upper(r.as_ref(), y.as_mut());
         }
-        match &self.lift {
-            Lift::Basis => match basis {
-                Some(basis) => basis.lift(y),
-                None => y,
-            },
-            Lift::Dense(lift) => lift * y,
+        match self.lift.as_ref().or(basis.map(|basis| &basis.lift)) {
+            Some(lift) => lift.apply(&y),
+            None => Lifted { remainders: Mat::zeros(y.nrows(), y.ncols()), coefficients: y },
         }
     }
 
     /// Bytes held.
     pub fn bytes(&self) -> usize {
         let size = |m: &Mat<f64>| m.nrows() * m.ncols();
-        let lift = match &self.lift {
-            Lift::Dense(lift) => size(lift),
-            Lift::Basis => 0,
-        };
+        let lift = self.lift.as_ref().map_or(0, Lift::size);
         8 * (self.q.rows() * self.q.rank()
             + self.r.as_ref().map_or(0, size)
             + lift

@@ -105,7 +105,15 @@ pub fn solve(
         warnings: Vec::new(),
     };
     let networks = networks.into_iter().map(Arc::new).collect();
-    Ok(Solution { decomposition: decomposition.clone(), networks, coefficients, interface: Vec::new(), report })
+    let remainders = vec![Vec::new(); decomposition.len()];
+    Ok(Solution {
+        decomposition: decomposition.clone(),
+        networks,
+        coefficients,
+        remainders,
+        interface: Vec::new(),
+        report,
+    })
 }
 
 /// The output coefficients of all subdomains, and the rank of the global matrix.

@@ -6,15 +6,19 @@
 //! | --- | --- | --- |
 //! | `weights` | (networks, 2, neurons) | w, in reference coordinates |
 //! | `biases` | (networks, neurons) | b |
-//! | `coefficients` | (subdomains, neurons) | c |
+//! | `coefficients` | (subdomains, neurons) | c, rounded |
+//! | `remainders` | (subdomains, neurons) | what rounding took away from c (may be missing) |
 //! | `interface_points` | (interface values, 2) | where the interface values are |
 //! | `interface_values` | (interface values) | u there |
 //!
 //! There is one network for all subdomains, or one each, and on subdomain s
 //!
 //! ```text
-//! u(F_s(xi)) = sum_j coefficients[s, j] sigma(weights[k, 0, j] xi_1 + weights[k, 1, j] xi_2 + biases[k, j]).
+//! u(F_s(xi)) = sum_j c_j sigma(weights[k, 0, j] xi_1 + weights[k, 1, j] xi_2 + biases[k, j]),
+//! c_j = coefficients[s, j] + remainders[s, j].
 //! ```
+//!
+//! The coefficients alone give u to about the machine precision times the largest of them.
 //!
 //! The file's metadata has one entry, `ddelm`: a JSON object with the `version` of this format, the `activation`, the
 //! [`geometry`](Geometry) that gives the maps F_s, the [`report`](Report) of the solve, and the text of the `problem`
@@ -153,10 +157,12 @@ fn tensors(solution: &Solution) -> Vec<Tensor> {
     };
     let (networks, neurons) = (&solution.networks, solution.network(0).len());
     let (count, interface) = (networks.len(), &solution.interface);
+    let mut remainders = solution.remainders.iter().flat_map(|r| r.iter().chain(std::iter::repeat(&0.0)).take(neurons));
     vec![
         tensor("weights", &[count, 2, neurons], &mut networks.iter().flat_map(|n| n.weights.iter().flatten())),
         tensor("biases", &[count, neurons], &mut networks.iter().flat_map(|n| &n.biases)),
         tensor("coefficients", &[solution.coefficients.len(), neurons], &mut solution.coefficients.iter().flatten()),
+        tensor("remainders", &[solution.coefficients.len(), neurons], &mut remainders),
         tensor("interface_points", &[interface.len(), 2], &mut interface.iter().flat_map(|(p, _)| p)),
         tensor("interface_values", &[interface.len()], &mut interface.iter().map(|(_, v)| v)),
     ]
@@ -190,6 +196,10 @@ fn parse(bytes: &[u8]) -> std::result::Result<Saved, String> {
     }
     let biases = tensors.shaped("biases", &[networks, neurons])?;
     let coefficients = tensors.shaped("coefficients", &[subdomains, neurons])?;
+    let remainders = match tensors.0.contains_key("remainders") {
+        true => tensors.shaped("remainders", &[subdomains, neurons])?,
+        false => &[],
+    };
     let values = tensors.get("interface_values", 1)?.1;
     let points = tensors.shaped("interface_points", &[values.len(), 2])?;
 
@@ -206,6 +216,7 @@ fn parse(bytes: &[u8]) -> std::result::Result<Saved, String> {
         decomposition: Arc::new(decomposition),
         networks: (0..networks).map(|k| Arc::new(network(k))).collect(),
         coefficients: (0..subdomains).map(|s| rows(coefficients, subdomains, s)).collect(),
+        remainders: (0..subdomains).map(|s| rows(remainders, subdomains, s)).collect(),
         interface: points.chunks_exact(2).zip(values).map(|(p, &v)| ([p[0], p[1]], v)).collect(),
         report: metadata.report,
     };
@@ -301,6 +312,7 @@ mod tests {
             assert_eq!(saved.problem.as_deref(), Some("[domain]\n# \"quotes\" and \u{3c0}\n"));
             assert_eq!(back.networks, solution.networks);
             assert_eq!(back.coefficients, solution.coefficients);
+            assert_eq!(back.remainders, solution.remainders);
             assert_eq!(back.interface, solution.interface);
             assert_eq!(back.report, solution.report);
             let [x0, x1, y0, y1] = solution.decomposition.bounding_box();

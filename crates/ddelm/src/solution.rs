@@ -29,6 +29,8 @@ pub struct Solution {
     /// The output coefficients of every subdomain. On a parallel machine rank 0 has them all; on another rank those of
     /// other ranks are empty.
     pub coefficients: Vec<Vec<f64>>,
+    /// What rounding took away from the output coefficients, where it is known; see [`lift`](crate::lift).
+    pub remainders: Vec<Vec<f64>>,
     /// Interface nodes and the values found there.
     pub interface: Vec<(Point, f64)>,
     /// What the solve did.
@@ -64,6 +66,7 @@ impl Solution {
             weights: [&network.weights[0], &network.weights[1]],
             biases: &network.biases,
             coefficients: &self.coefficients[s],
+            remainders: &self.remainders[s],
         };
         let mut out = vec![vec![0.0; xi.len()]; derivatives.len()];
         let mut slices: Vec<&mut [f64]> = out.iter_mut().map(Vec::as_mut_slice).collect();

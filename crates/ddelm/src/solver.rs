@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::exchange::{Exchange, Partition, Serial, agreed};
 use crate::features::FeatureNetwork;
 use crate::interface::{DirectFactor, Interface, Outcome, Portion, conjugate_gradients, refine};
+use crate::lift::Lifted;
 use crate::local::{Local, LocalData, affine};
 use crate::map::Point;
 use crate::problem::{Data, Problem};
@@ -196,7 +197,7 @@ impl Solver {
 
         let clock = Instant::now();
         progress.begin(Stage::Recover, self.locals.len());
-        let recovered: Vec<(Mat<f64>, f64)> = self
+        let recovered: Vec<(Lifted, f64)> = self
             .locals
             .par_iter()
             .zip(&local_data)
@@ -209,7 +210,7 @@ impl Solver {
             })
             .collect();
         seconds.recover = clock.elapsed().as_secs_f64();
-        let finite = recovered.iter().all(|(c, _)| c.norm_max().is_finite()) && u.norm_max().is_finite();
+        let finite = recovered.iter().all(|(c, _)| c.coefficients.norm_max().is_finite()) && u.norm_max().is_finite();
         exchange.agree(if finite { Ok(()) } else { Err(not_finite()) })?;
         let mut sums = [recovered.iter().map(|r| r.1).sum::<f64>(), size, sent];
         exchange.sum(&mut sums);
@@ -220,29 +221,39 @@ impl Solver {
         Ok(coefficients
             .into_iter()
             .zip(values)
-            .map(|(coefficients, interface)| Solution {
+            .map(|([coefficients, remainders], interface)| Solution {
                 decomposition: self.decomposition.clone(),
                 networks: self.networks.clone(),
                 coefficients,
+                remainders,
                 interface,
                 report: report.clone(),
             })
             .collect())
     }
 
-    /// The output coefficients for every right-hand side: of all subdomains on rank 0, of its own on another.
-    fn gather_coefficients<'a>(&self, mine: impl Iterator<Item = &'a Mat<f64>>, columns: usize) -> Vec<Vec<Vec<f64>>> {
-        let mut mine: Vec<(usize, &Mat<f64>)> = self.portion.subdomains.iter().copied().zip(mine).collect();
+    /// The output coefficients and their remainders for every right-hand side: of all subdomains on rank 0, of its own
+    /// on another.
+    fn gather_coefficients<'a>(
+        &self,
+        mine: impl Iterator<Item = &'a Lifted>,
+        columns: usize,
+    ) -> Vec<[Vec<Vec<f64>>; 2]> {
+        let mut mine: Vec<(usize, &Lifted)> = self.portion.subdomains.iter().copied().zip(mine).collect();
         mine.sort_by_key(|c| c.0);
+        let column = |c: &'a Lifted, k| [c.coefficients.col_as_slice(k), c.remainders.col_as_slice(k)];
         let flat: Vec<f64> =
-            mine.iter().flat_map(|(_, c)| (0..columns).flat_map(|k| c.col_as_slice(k))).copied().collect();
-        let mut out = vec![vec![Vec::new(); self.decomposition.len()]; columns];
+            (mine.iter()).flat_map(|&(_, c)| (0..columns).flat_map(move |k| column(c, k))).flatten().copied().collect();
+        let mut out = vec![[(); 2].map(|()| vec![Vec::new(); self.decomposition.len()]); columns];
         let mut place = |rank: usize, flat: &[f64]| {
             let subdomains = self.partition.subdomains(rank);
             // All networks have the same number of neurons.
             let pieces = flat.chunks((flat.len() / (subdomains.len() * columns).max(1)).max(1));
             let owners = subdomains.into_iter().flat_map(|s| (0..columns).map(move |k| (s, k)));
-            owners.zip(pieces).for_each(|((s, k), piece)| out[k][s] = piece.to_vec());
+            for ((s, k), piece) in owners.zip(pieces) {
+                let (coefficients, remainders) = piece.split_at(piece.len() / 2);
+                (out[k][0][s], out[k][1][s]) = (coefficients.to_vec(), remainders.to_vec());
+            }
         };
         let parts = self.exchange.gather(&flat);
         match parts.is_empty() {

@@ -45,11 +45,6 @@ impl RidgeBlock {
         &self.sigma[k]
     }
 
-    /// sums += factor sigma^(k)
-    pub(super) fn add(&self, k: usize, factor: f64, sums: &mut [f64]) {
-        self.arch.dispatch(AddScaled { factor, sigma: &self.sigma[k][..sums.len()], sums });
-    }
-
     /// sums += factor c sigma^(k), where c varies from point to point.
     pub(super) fn add_product(&self, k: usize, factor: f64, c: &[f64], sums: &mut [f64]) {
         self.arch.dispatch(AddProduct { factor, c, sigma: &self.sigma[k][..sums.len()], sums });
@@ -141,24 +136,6 @@ impl<K: Kernel, const ORDER: usize> WithSimd for Jets<'_, K, ORDER> {
             }
         }
         z.iter().fold(false, |beyond, z| beyond | (z.abs() > K::RANGE))
-    }
-}
-
-/// sums += factor sigma
-struct AddScaled<'a> {
-    factor: f64,
-    sigma: &'a [f64],
-    sums: &'a mut [f64],
-}
-
-impl WithSimd for AddScaled<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) {
-        for (sum, &sigma) in self.sums.iter_mut().zip(self.sigma) {
-            *sum = self.factor.mul_add(sigma, *sum);
-        }
     }
 }
 

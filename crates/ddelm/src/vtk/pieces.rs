@@ -89,8 +89,13 @@ fn with_neighbours(exchange: &dyn Exchange, partition: &Partition, solution: &So
     }
     let message = |(&rank, [to, from]): (&usize, &[BTreeSet<usize>; 2])| Message {
         rank,
-        values: to.iter().flat_map(|&s| solution.coefficients[s].iter().copied()).collect(),
-        answer: from.iter().map(|&s| solution.network(s).len()).sum(),
+        values: to
+            .iter()
+            .flat_map(|&s| [&solution.coefficients[s], &solution.remainders[s]])
+            .flatten()
+            .copied()
+            .collect(),
+        answer: from.iter().map(|&s| 2 * solution.network(s).len()).sum(),
     };
     let messages: Vec<Message> = swaps.iter().map(message).collect();
     let answers = exchange.swap(&messages, &mut || ());
@@ -98,9 +103,11 @@ fn with_neighbours(exchange: &dyn Exchange, partition: &Partition, solution: &So
     for ([_, from], answer) in swaps.values().zip(&answers) {
         let mut rest = &answer[..];
         for &s in from {
-            let (coefficients, after) = rest.split_at(solution.network(s).len());
-            out.coefficients[s] = coefficients.to_vec();
-            rest = after;
+            for part in [&mut out.coefficients[s], &mut out.remainders[s]] {
+                let (values, after) = rest.split_at(solution.network(s).len());
+                *part = values.to_vec();
+                rest = after;
+            }
         }
     }
     out
