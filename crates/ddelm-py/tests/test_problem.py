@@ -112,6 +112,18 @@ def test_functions_and_formulas_agree(steepness, grid):
     assert np.abs(u - v).max() < 1e-12 * np.abs(v).max()
 
 
+@pytest.mark.parametrize("points", [8, 16])
+def test_functions_and_formulas_agree_where_the_corners_are_singular(points, grid):
+    by_formula = ddelm.Problem(diffusion="1.1 + tanh(sin(5*x))", source="exp(x)", dirichlet="x*y")
+    by_function = ddelm.Problem(
+        diffusion=lambda x, y: 1.1 + np.tanh(np.sin(5 * x)),
+        source=lambda x, y: np.exp(x),
+        dirichlet=lambda x, y: x * y,
+    )
+    u, v = (ddelm.solve(p, subdomains=(8, 8), points=points, estimate=False) for p in (by_function, by_formula))
+    assert np.abs(u(*grid) - v(*grid)).max() < 1e-12 * np.abs(v(*grid)).max()
+
+
 def test_formulas_call_fields_by_name(grid):
     grf = ddelm.RandomField(alpha=2, modes=16, seed=3)
     formula = ddelm.Formula("1.1 + tanh(grf(x, y))", grf=grf)

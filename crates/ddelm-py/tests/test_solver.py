@@ -105,11 +105,9 @@ def test_one_factorization_serves_many_sources(grid):
         boundary = {"top": ddelm.Neumann(0.0), **item.get("boundary", {})}
         afresh = ddelm.Problem(diffusion="1 + x^2", source=item["source"], dirichlet=0.0, boundary=boundary)
         alone = ddelm.solve(afresh, subdomains=(3, 2), points=12)
-        # Rounding, which data that disagree in a corner magnify; but much less than the error.
-        negligible = 0.1 * alone.estimate.max
-        assert negligible < 1e-3
-        assert np.abs(u(*grid) - alone(*grid)).max() < negligible
-        assert np.abs(solver.solve(**item)(*grid) - alone(*grid)).max() < negligible
+        rounding = 1e-12 * np.abs(alone(*grid)).max()
+        assert np.abs(u(*grid) - alone(*grid)).max() < rounding
+        assert np.abs(solver.solve(**item)(*grid) - alone(*grid)).max() < rounding
         assert u.problem is None and u.estimate is None
 
 

@@ -55,7 +55,7 @@
 //! | K^+, A K^+ B | [`LocalFactor`](local::LocalFactor), in `factor` | `local.rs`, `factor/` |
 //! | S, u_Gamma | [`Interface`](interface::Interface): elimination, conjugate gradients, refinement | `interface/` |
 //! | Algorithm 1 | [`Solver`](solver::Solver) | `stages.rs`, `solver.rs` |
-//! | u_theta | [`Solution`](solution::Solution) | `solution.rs` |
+//! | u_theta | [`Solution`](solution::Solution), [coefficients of the neurons](lift) | `solution.rs`, `lift.rs`, `twofold.rs` |
 //!
 //! # References
 //!

@@ -165,7 +165,10 @@ fn direct_solution(machine: &Machine) {
     let independent = Settings { sharing: Sharing::Independent, ..settings.clone() };
     check_against_one_process(machine, &problem, [2, 3], &independent, 1e-12);
     let corners = Settings { nodes: Nodes::Uniform, ..settings };
-    check_against_one_process(machine, &problem, [4, 4], &corners, 1e-11);
+    check_against_one_process(machine, &problem, [4, 4], &corners, 1e-12);
+    // A source that does not vanish at the corners makes them singular.
+    let rough = diffusion(rho(), constant(1.0), constant(0.0));
+    check_against_one_process(machine, &rough, [4, 4], &Settings { points: 16, ..Settings::fast() }, 1e-12);
 }
 
 fn plate(machine: &Machine) {
@@ -174,7 +177,7 @@ fn plate(machine: &Machine) {
     let conditions = (0..4).map(|_| Condition::simply_supported(zero.clone(), zero.clone())).collect();
     let problem =
         Problem { equation: Equation::Plate { rigidity: constant(1.0) }, source: load, conditions, exact: None };
-    check_against_one_process(machine, &problem, [3, 3], &Settings { points: 10, ..Settings::fast() }, 1e-10);
+    check_against_one_process(machine, &problem, [3, 3], &Settings { points: 10, ..Settings::fast() }, 1e-12);
 }
 
 fn conjugate_gradients(machine: &Machine) {
