@@ -61,6 +61,7 @@ fn sizes(report: &Report, [nx, ny]: [usize; 2]) -> String {
 fn interface(report: &Report) -> Option<String> {
     let interface = &report.interface;
     let how = match interface.solver {
+        InterfaceSolver::Direct if interface.refinements == 1 => "direct, 1 refinement step".into(),
         InterfaceSolver::Direct => format!("direct, {} refinement steps", interface.refinements),
         InterfaceSolver::Cg => format!("conjugate gradients, {} iterations", interface.iterations),
     };

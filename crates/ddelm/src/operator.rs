@@ -220,7 +220,7 @@ impl<'a> Nodes<'a> {
 /// The operator L at reference points of a subdomain, in reference coordinates, not scaled.
 pub fn interior_symbols(equation: &Equation, map: &dyn Map, subdomain: usize, xi: &[Point]) -> Result<Vec<Symbol>> {
     let nodes = Nodes::new(map, subdomain, xi);
-    let frames = xi.iter().map(|&p| Frame::new(map, p));
+    let frames = Frame::at(map, xi);
     match equation {
         Equation::Plate { .. } => {
             if map.affine().is_none() {
@@ -284,21 +284,19 @@ fn flux_symbols(
     match equation {
         Equation::SecondOrder { diffusion, .. } => {
             let a = diffusion_values(diffusion, &Sample::new(map, xi.iter().copied()), subdomain)?;
-            Ok(xi
-                .iter()
+            Ok(Frame::at(map, xi)
                 .enumerate()
-                .map(|(i, &p)| {
-                    let n = normal(p);
+                .map(|(i, frame)| {
+                    let n = normal(xi[i]);
                     // n . (a grad u) = (a' n) . grad u
                     let v = [a[0][i] * n[0] + a[2][i] * n[1], a[1][i] * n[0] + a[3][i] * n[1]];
-                    Frame::new(map, p).gradient(v)
+                    frame.gradient(v)
                 })
                 .collect())
         }
-        Equation::Plate { .. } => Ok(xi
-            .iter()
-            .map(|&p| {
-                let frame = Frame::new(map, p);
+        Equation::Plate { .. } => Ok(Frame::at(map, xi)
+            .zip(xi)
+            .map(|(frame, &p)| {
                 let slope = frame.gradient(normal(p));
                 if pair == 0 { slope } else { slope.times(frame.laplacian()) }
             })
@@ -367,7 +365,7 @@ impl ConditionRows<'_> {
                 Ok(xi.iter().map(|_| weighted(Symbol::TRACE, 1.0, trace)).collect())
             }
             (ConditionKind::SimplySupported, _) => {
-                Ok(xi.iter().map(|&p| weighted(Frame::new(self.map, p).laplacian(), h * h, laplacian)).collect())
+                Ok(Frame::at(self.map, xi).map(|frame| weighted(frame.laplacian(), h * h, laplacian)).collect())
             }
             (ConditionKind::Clamped, _) => Ok(fluxes()?.into_iter().map(|s| weighted(s, h, flux)).collect()),
             (ConditionKind::Neumann, _) => {

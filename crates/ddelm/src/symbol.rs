@@ -129,6 +129,12 @@ impl Frame {
         Frame { inverse, second }
     }
 
+    /// The frames of a map at reference points. An affine map has one for all of them.
+    pub fn at(map: &dyn Map, xi: &[Point]) -> impl Iterator<Item = Frame> {
+        let common = map.affine().and(xi.first()).map(|&first| Frame::new(map, first));
+        xi.iter().map(move |&xi| common.unwrap_or_else(|| Frame::new(map, xi)))
+    }
+
     /// `v . grad_x` in reference coordinates.
     pub fn gradient(&self, v: Point) -> Symbol {
         let i = &self.inverse;

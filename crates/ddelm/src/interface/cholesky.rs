@@ -23,11 +23,15 @@ use faer::prelude::{Reborrow, ReborrowMut};
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 use super::fronts::{Front, Symbolic};
+use super::memory::Memory;
 use super::tiles::{factor_panel, subtract_square};
 use crate::error::Error;
 
 /// Subtrees with fewer operations than this stay on one thread.
 const SPAWN: f64 = 1e6;
+
+/// A factorization is cut into at least so many pieces for every thread.
+const PIECES: f64 = 16.0;
 
 /// A pivot that is not positive: S is singular or indefinite, by nature or by rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -52,11 +56,11 @@ impl From<NotPositive> for Error {
 }
 
 /// The factor L of an interface system.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct SparseCholesky {
     symbolic: Arc<Symbolic>,
-    /// [L11; L21] of every front.
-    panels: Vec<Mat<f64>>,
+    /// [L11; L21] of every front, one after the other.
+    panels: Memory,
     shift: f64,
 }
 
@@ -71,8 +75,10 @@ impl SparseCholesky {
         shift: f64,
         element: impl Fn(usize, MatMut<'_, f64>) + Sync,
     ) -> Result<Self, NotPositive> {
-        let mut panels = vec![Mat::new(); symbolic.fronts.len()];
-        Elimination { symbolic, shift, element }.siblings(&symbolic.roots, &mut panels)?;
+        let mut panels = Memory::zeros(symbolic.panel_entries());
+        let elimination = Elimination::new(symbolic, shift, element);
+        let mut stack = Memory::zeros(elimination.needs(&symbolic.roots));
+        elimination.siblings(&symbolic.roots, &mut panels, &mut stack)?;
         Ok(Self { symbolic: symbolic.clone(), panels, shift })
     }
 
@@ -107,6 +113,13 @@ impl SparseCholesky {
         &self.symbolic.fronts[f]
     }
 
+    /// L11 and L21 of a front.
+    fn panel(&self, front: &Front) -> (MatRef<'_, f64>, MatRef<'_, f64>) {
+        let entries = &self.panels[front.panel.clone()];
+        let panel = MatRef::from_column_major_slice(entries, front.pivots + front.boundary, front.pivots);
+        panel.split_at_row(front.pivots)
+    }
+
     /// Solves L y = x in the subtrees of siblings, whose unknowns make up `x`; returns what each of them adds to the
     /// right-hand side of its boundary.
     fn forward_siblings(&self, siblings: &[usize], x: MatMut<'_, f64>) -> Vec<Mat<f64>> {
@@ -114,7 +127,7 @@ impl SparseCholesky {
             [] => Vec::new(),
             &[only] => vec![self.forward(only, x)],
             _ => {
-                let halves = Halves::new(&self.symbolic, siblings);
+                let halves = Halves::new(&self.symbolic, siblings, SPAWN);
                 let (x_left, x_right) = x.split_at_row_mut(halves.unknowns);
                 let (mut left, right) = halves.join(
                     || self.forward_siblings(halves.left, x_left),
@@ -145,7 +158,7 @@ impl SparseCholesky {
                 }
             }
         }
-        let (l11, l21) = self.panels[f].split_at_row(front.pivots);
+        let (l11, l21) = self.panel(front);
         solve_lower_triangular_in_place(l11, x.rb_mut(), Par::Seq);
         matmul(boundary.as_mut(), Accum::Add, l21, x.rb(), -1.0, Par::Seq);
         boundary
@@ -162,7 +175,7 @@ impl SparseCholesky {
             [] => (),
             &[only] => self.backward(only, x, boundary(only).as_ref()),
             _ => {
-                let halves = Halves::new(&self.symbolic, siblings);
+                let halves = Halves::new(&self.symbolic, siblings, SPAWN);
                 let (x_left, x_right) = x.split_at_row_mut(halves.unknowns);
                 halves.join(
                     || self.backward_siblings(halves.left, x_left, boundary),
@@ -176,7 +189,7 @@ impl SparseCholesky {
         let front = self.front(f);
         let below = x.nrows() - front.pivots;
         let (x_below, mut x) = x.split_at_row_mut(below);
-        let (l11, l21) = self.panels[f].split_at_row(front.pivots);
+        let (l11, l21) = self.panel(front);
         matmul(x.rb_mut(), Accum::Add, l21.transpose(), boundary, -1.0, Par::Seq);
         solve_upper_triangular_in_place(l11.transpose(), x.rb_mut(), Par::Seq);
         let x = x.rb();
@@ -202,8 +215,8 @@ impl SparseCholesky {
 struct Halves<'a> {
     left: &'a [usize],
     right: &'a [usize],
-    /// Number of fronts in the subtrees of the left half.
-    fronts: usize,
+    /// Number of entries of the panels in the subtrees of the left half.
+    entries: usize,
     /// Number of unknowns in the subtrees of the left half.
     unknowns: usize,
     /// Whether the smaller half is worth a thread.
@@ -211,15 +224,15 @@ struct Halves<'a> {
 }
 
 impl<'a> Halves<'a> {
-    fn new(symbolic: &Symbolic, siblings: &'a [usize]) -> Self {
+    fn new(symbolic: &Symbolic, siblings: &'a [usize], spawn: f64) -> Self {
         let (left, right) = siblings.split_at(siblings.len() / 2);
         let work = |half: &[usize]| half.iter().map(|&f| symbolic.fronts[f].work).sum::<f64>();
         Self {
             left,
             right,
-            fronts: left.iter().map(|&f| symbolic.fronts[f].subtree.len()).sum(),
+            entries: left.iter().map(|&f| symbolic.subtree_entries(f)).sum(),
             unknowns: left.iter().map(|&f| symbolic.fronts[f].unknowns.len()).sum(),
-            parallel: work(left).min(work(right)) > SPAWN,
+            parallel: work(left).min(work(right)) > spawn,
         }
     }
 
@@ -229,47 +242,117 @@ impl<'a> Halves<'a> {
 }
 
 /// A factorization under way.
+///
+/// The updates U live on a stack, because fresh memory costs as much as the arithmetic on it. The subtree of a front gets
+/// a piece of the stack, and leaves U at its start: while the children work behind it, one after the other, each leaves
+/// its own U behind that of the one before. Subtrees that run in parallel have pieces of their own.
 struct Elimination<'a, E> {
     symbolic: &'a Symbolic,
     shift: f64,
     element: E,
+    /// Work that is worth a thread.
+    spawn: f64,
+    /// Length of the stack for the subtree of every front.
+    needs: Vec<usize>,
 }
 
-impl<E: Fn(usize, MatMut<'_, f64>) + Sync> Elimination<'_, E> {
-    /// Factors the subtrees of siblings, whose fronts make up `panels`; returns the U of each.
-    fn siblings(&self, siblings: &[usize], panels: &mut [Mat<f64>]) -> Result<Vec<Mat<f64>>, NotPositive> {
+impl<'a, E: Fn(usize, MatMut<'_, f64>) + Sync> Elimination<'a, E> {
+    fn new(symbolic: &'a Symbolic, shift: f64, element: E) -> Self {
+        let spawn = match rayon::current_num_threads() {
+            1 => f64::INFINITY,
+            threads => SPAWN.max(symbolic.operations() / (PIECES * threads as f64)),
+        };
+        let mut elimination = Elimination { symbolic, shift, element, spawn, needs: Vec::new() };
+        for front in &symbolic.fronts {
+            let element = front.elements.iter().map(|&k| symbolic.element_size(k).pow(2)).max().unwrap_or(0);
+            let below = elimination.needs(&front.children).max(elimination.end(&front.children) + element);
+            elimination.needs.push(front.boundary * front.boundary + below);
+        }
+        elimination
+    }
+
+    /// Length of the stack for the subtrees of siblings.
+    fn needs(&self, siblings: &[usize]) -> usize {
         match siblings {
-            [] => Ok(Vec::new()),
-            &[only] => Ok(vec![self.eliminate(only, panels)?]),
+            [] => 0,
+            &[only] => self.needs[only],
             _ => {
-                let halves = Halves::new(self.symbolic, siblings);
-                let (panels_left, panels_right) = panels.split_at_mut(halves.fronts);
-                let (left, right) = halves
-                    .join(|| self.siblings(halves.left, panels_left), || self.siblings(halves.right, panels_right));
-                let mut left = left?;
-                left.extend(right?);
-                Ok(left)
+                let halves = Halves::new(self.symbolic, siblings, self.spawn);
+                self.needs(halves.left).max(self.split(&halves) + self.needs(halves.right))
             }
         }
     }
 
-    /// Factors a subtree and returns the U of its last front.
-    fn eliminate(&self, f: usize, panels: &mut [Mat<f64>]) -> Result<Mat<f64>, NotPositive> {
+    /// Where the right one of two halves begins on the stack.
+    fn split(&self, halves: &Halves<'_>) -> usize {
+        if halves.parallel { self.needs(halves.left) } else { self.end(halves.left) }
+    }
+
+    /// Where the last U of siblings ends on the stack.
+    fn end(&self, siblings: &[usize]) -> usize {
+        let last = siblings.last().map_or(0, |&f| self.symbolic.fronts[f].boundary.pow(2));
+        self.places(siblings).last().map_or(0, |place| place + last)
+    }
+
+    /// Where the U of siblings lie on the stack.
+    fn places(&self, siblings: &[usize]) -> Vec<usize> {
+        match siblings {
+            [] => Vec::new(),
+            [_] => vec![0],
+            _ => {
+                let halves = Halves::new(self.symbolic, siblings, self.spawn);
+                let split = self.split(&halves);
+                let mut places = self.places(halves.left);
+                places.extend(self.places(halves.right).into_iter().map(|place| split + place));
+                places
+            }
+        }
+    }
+
+    /// Factors the subtrees of siblings, whose fronts make up `panels`, and leaves the U of each on the stack.
+    fn siblings(&self, siblings: &[usize], panels: &mut [f64], stack: &mut [f64]) -> Result<(), NotPositive> {
+        match siblings {
+            [] => Ok(()),
+            &[only] => self.eliminate(only, panels, stack),
+            _ => {
+                let halves = Halves::new(self.symbolic, siblings, self.spawn);
+                let (panels_left, panels_right) = panels.split_at_mut(halves.entries);
+                let split = self.split(&halves);
+                if !halves.parallel {
+                    self.siblings(halves.left, panels_left, stack)?;
+                    return self.siblings(halves.right, panels_right, &mut stack[split..]);
+                }
+                let (stack_left, stack_right) = stack.split_at_mut(split);
+                let (left, right) = rayon::join(
+                    || self.siblings(halves.left, panels_left, stack_left),
+                    || self.siblings(halves.right, panels_right, stack_right),
+                );
+                left.and(right)
+            }
+        }
+    }
+
+    /// Factors a subtree and leaves the U of its last front at the start of the stack.
+    fn eliminate(&self, f: usize, panels: &mut [f64], stack: &mut [f64]) -> Result<(), NotPositive> {
         let front = &self.symbolic.fronts[f];
-        let (panels_below, panel) = panels.split_at_mut(front.subtree.len() - 1);
-        let updates = self.siblings(&front.children, panels_below)?;
-        let mut matrix = FrontMatrix::zeros(front);
+        let Front { pivots, boundary, .. } = *front;
+        let (panels_below, panel) = panels.split_at_mut(panels.len() - front.panel.len());
+        let (update, stack) = stack.split_at_mut(boundary * boundary);
+        self.siblings(&front.children, panels_below, stack)?;
+        let mut matrix = FrontMatrix { panel, update, pivots, boundary };
+        matrix.clear();
+        let (updates, scratch) = stack.split_at_mut(self.end(&front.children));
         for &k in &front.elements {
-            self.add_element(k, front, &mut matrix);
+            self.add_element(k, front, &mut matrix, scratch);
         }
-        for (&child, update) in front.children.iter().zip(updates) {
-            matrix.add_update(&self.symbolic.fronts[child], &update);
+        for (&child, place) in front.children.iter().zip(self.places(&front.children)) {
+            matrix.add_update(&self.symbolic.fronts[child], &updates[place..]);
         }
-        let FrontMatrix { panel: mut columns, mut update, .. } = matrix;
-        factor_panel(columns.as_mut()).map_err(|pivot| self.not_positive(front, pivot))?;
-        subtract_square(update.as_mut(), columns.get(front.pivots.., ..));
-        panel[0] = columns;
-        Ok(update)
+        let mut panel = MatMut::from_column_major_slice_mut(panel, pivots + boundary, pivots);
+        factor_panel(panel.rb_mut()).map_err(|pivot| self.not_positive(front, pivot))?;
+        let update = MatMut::from_column_major_slice_mut(update, boundary, boundary);
+        subtract_square(update, panel.rb().subrows(pivots, boundary));
+        Ok(())
     }
 
     fn not_positive(&self, front: &Front, pivot: usize) -> NotPositive {
@@ -277,12 +360,14 @@ impl<E: Fn(usize, MatMut<'_, f64>) + Sync> Elimination<'_, E> {
         NotPositive { unknown: self.symbolic.order[position], position }
     }
 
-    fn add_element(&self, k: usize, front: &Front, matrix: &mut FrontMatrix) {
+    fn add_element(&self, k: usize, front: &Front, matrix: &mut FrontMatrix<'_>, scratch: &mut [f64]) {
         let blocks = &self.symbolic.elements[k];
-        let size = |block: usize| self.symbolic.offsets[block + 1] - self.symbolic.offsets[block];
-        let dimension = blocks.iter().map(|&block| size(block)).sum();
-        let mut m = Mat::zeros(dimension, dimension);
-        (self.element)(k, m.as_mut());
+        let size = |block: usize| self.symbolic.block_size(block);
+        let dimension = self.symbolic.element_size(k);
+        let entries = &mut scratch[..dimension * dimension];
+        entries.fill(0.0);
+        let mut m = MatMut::from_column_major_slice_mut(entries, dimension, dimension);
+        (self.element)(k, m.rb_mut());
         for i in 0..dimension {
             m[(i, i)] *= 1.0 + self.shift;
         }
@@ -292,7 +377,7 @@ impl<E: Fn(usize, MatMut<'_, f64>) + Sync> Elimination<'_, E> {
         for (b, &column_block) in blocks.iter().enumerate() {
             let mut i = j;
             for (a, &row_block) in blocks.iter().enumerate().skip(b) {
-                let part = m.as_ref().submatrix(i, j, size(row_block), size(column_block));
+                let part = m.rb().submatrix(i, j, size(row_block), size(column_block));
                 if a == b {
                     matrix.add_triangle(rows[a], part);
                 } else if rows[a] > rows[b] {
@@ -308,23 +393,28 @@ impl<E: Fn(usize, MatMut<'_, f64>) + Sync> Elimination<'_, E> {
 }
 
 /// The lower triangle of a front: its pivot columns, and the square of its boundary.
-struct FrontMatrix {
-    panel: Mat<f64>,
-    update: Mat<f64>,
+struct FrontMatrix<'a> {
+    panel: &'a mut [f64],
+    update: &'a mut [f64],
     pivots: usize,
+    boundary: usize,
 }
 
-impl FrontMatrix {
-    fn zeros(front: &Front) -> Self {
-        let Front { pivots, boundary, .. } = *front;
-        Self { panel: Mat::zeros(pivots + boundary, pivots), update: Mat::zeros(boundary, boundary), pivots }
+impl FrontMatrix<'_> {
+    /// Sets the lower triangle to zero. A page of fresh memory that is read first costs twice.
+    fn clear(&mut self) {
+        self.panel.fill(0.0);
+        for (j, column) in self.update.chunks_exact_mut(self.boundary.max(1)).enumerate() {
+            column[j..].fill(0.0);
+        }
     }
 
     /// The entries of one column from a row on, as far down as the front goes.
     fn column(&mut self, row: usize, column: usize) -> &mut [f64] {
-        match column.checked_sub(self.pivots) {
-            Some(column) => &mut self.update.col_as_slice_mut(column)[row - self.pivots..],
-            None => &mut self.panel.col_as_slice_mut(column)[row..],
+        let Self { pivots, boundary, .. } = *self;
+        match column.checked_sub(pivots) {
+            Some(column) => &mut self.update[boundary * column..boundary * (column + 1)][row - pivots..],
+            None => &mut self.panel[(pivots + boundary) * column..(pivots + boundary) * (column + 1)][row..],
         }
     }
 
@@ -345,10 +435,10 @@ impl FrontMatrix {
     }
 
     /// Adds the U of a child.
-    fn add_update(&mut self, child: &Front, update: &Mat<f64>) {
+    fn add_update(&mut self, child: &Front, update: &[f64]) {
         for (k, columns) in child.runs.iter().enumerate() {
             for j in 0..columns.len {
-                let source = update.col_as_slice(columns.from + j);
+                let source = &update[child.boundary * (columns.from + j)..child.boundary * (columns.from + j + 1)];
                 for (rows, skip) in child.runs[k..].iter().zip(std::iter::once(j).chain(std::iter::repeat(0))) {
                     let source = &source[rows.from + skip..rows.from + rows.len];
                     for (target, value) in self.column(rows.to + skip, columns.to + j).iter_mut().zip(source) {

@@ -57,6 +57,8 @@ pub(super) struct Front {
     pub runs: Vec<Run>,
     /// Operations of its subtree.
     pub work: f64,
+    /// Entries of its panel in the storage of all panels of the factor.
+    pub panel: Range<usize>,
 }
 
 /// Consecutive boundary rows that are consecutive in the parent's front as well.
@@ -100,6 +102,27 @@ impl Symbolic {
         self.fronts.iter().map(|front| front.pivots * (front.pivots + 1) / 2 + front.pivots * front.boundary).sum()
     }
 
+    /// Number of entries of all panels.
+    pub(super) fn panel_entries(&self) -> usize {
+        self.fronts.last().map_or(0, |front| front.panel.end)
+    }
+
+    /// Number of unknowns of a block.
+    pub(super) fn block_size(&self, block: usize) -> usize {
+        self.offsets[block + 1] - self.offsets[block]
+    }
+
+    /// Number of unknowns of an element.
+    pub(super) fn element_size(&self, k: usize) -> usize {
+        self.elements[k].iter().map(|&block| self.block_size(block)).sum()
+    }
+
+    /// Number of entries of the panels in the subtree of a front.
+    pub(super) fn subtree_entries(&self, f: usize) -> usize {
+        let Front { subtree, panel, .. } = &self.fronts[f];
+        panel.end - self.fronts[subtree.start].panel.start
+    }
+
     /// Floating-point operations of the factorization.
     pub fn operations(&self) -> f64 {
         self.roots.iter().map(|&root| self.fronts[root].work).sum()
@@ -107,19 +130,7 @@ impl Symbolic {
 
     /// Bytes that the factor occupies.
     pub fn factor_bytes(&self) -> usize {
-        self.fronts.iter().map(|front| 8 * front.pivots * (front.pivots + front.boundary)).sum()
-    }
-
-    /// Most bytes in use during the factorization on one thread, the factor not counted.
-    pub fn working_bytes(&self) -> usize {
-        let square = |f: usize| 8 * self.fronts[f].boundary * self.fronts[f].boundary;
-        let (mut live, mut most) = (0, 0);
-        for (f, front) in self.fronts.iter().enumerate() {
-            live += square(f);
-            most = most.max(live);
-            live -= front.children.iter().map(|&child| square(child)).sum::<usize>();
-        }
-        most
+        8 * self.panel_entries()
     }
 }
 
@@ -264,6 +275,7 @@ impl<'a> Groups<'a> {
         let children: Vec<usize> = children.iter().map(|&child| number[child]).collect();
         let eliminated = before.last().map_or(0, |front| front.unknowns.end);
         let first = children.first().map(|&child| &before[child]);
+        let stored = before.last().map_or(0, |front| front.panel.end);
         Front {
             rows: starts(ranks.iter().map(|&rank| self.size(rank))),
             blocks: ranks.into_iter().map(|rank| self.order[rank]).collect(),
@@ -275,6 +287,7 @@ impl<'a> Groups<'a> {
             runs: Vec::new(),
             work: operations(pivots, boundary) + children.iter().map(|&child| before[child].work).sum::<f64>(),
             children,
+            panel: stored..stored + pivots * (pivots + boundary),
         }
     }
 }
@@ -406,7 +419,7 @@ mod tests {
         assert_eq!(symbolic.fronts.len(), 1);
         assert_eq!(symbolic.nonzeros(), 45);
         assert_eq!(symbolic.operations(), 243.0);
-        assert_eq!((symbolic.factor_bytes(), symbolic.working_bytes()), (8 * 81, 0));
+        assert_eq!(symbolic.factor_bytes(), 8 * 81);
         assert_eq!(size(&symbolic, 1), 3);
     }
 

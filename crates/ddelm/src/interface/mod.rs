@@ -15,7 +15,9 @@
 mod cholesky;
 mod conjugate_gradients;
 mod dissection;
+mod edge;
 mod fronts;
+mod memory;
 mod portion;
 mod refinement;
 mod tiles;
@@ -31,24 +33,15 @@ use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::factor::multiply_add;
 use crate::local::{Local, LocalData, affine, product};
+use edge::edge_blocks;
 
 pub use cholesky::{NotPositive, SparseCholesky};
 pub use conjugate_gradients::conjugate_gradients;
 pub use dissection::nested_dissection;
+pub use edge::EdgeSide;
 pub use fronts::Symbolic;
 pub use portion::{Over, Portion};
 pub use refinement::refine;
-
-/// The rows of D at one edge, as one of its two subdomains has them.
-#[derive(Debug, Clone)]
-pub struct EdgeRows {
-    /// The edge.
-    pub edge: usize,
-    /// The blocks of unknowns, in the order of the columns.
-    pub blocks: Vec<usize>,
-    /// Jumps of the edge x unknowns of those blocks.
-    pub matrix: Mat<f64>,
-}
 
 /// A factored interface system.
 pub trait DirectFactor: Send + Sync {
@@ -148,20 +141,22 @@ impl Interface<'_> {
 
     /// Factors S.
     pub fn factor(&self) -> Result<Box<dyn DirectFactor>> {
-        let numbering = &self.portion.numbering;
-        let edge_rows = |local: &Local| {
-            let rows = |&edge: &usize| EdgeRows {
-                edge,
-                blocks: local.blocks.clone(),
-                matrix: local.edge_rows(numbering.jumps[edge]..numbering.jumps[edge + 1]),
-            };
-            local.edges.iter().map(rows).collect::<Vec<_>>()
+        let jumps = &self.portion.numbering.jumps;
+        let mut edges: BTreeMap<usize, Vec<EdgeSide<'_>>> = BTreeMap::new();
+        for local in self.locals {
+            for &edge in &local.edges {
+                let side = EdgeSide::Here { local, jumps: jumps[edge]..jumps[edge + 1] };
+                edges.entry(edge).or_default().push(side);
+            }
+        }
+        let rows = |edge: usize| match edges.get(&edge)?.first()? {
+            EdgeSide::Here { local, jumps } => Some(local.edge_rows(jumps.clone())),
+            EdgeSide::There { .. } => None,
         };
-        let mut rows: Vec<EdgeRows> = self.locals.par_iter().flat_map_iter(edge_rows).collect();
-        let answers = self.exchange.swap(&self.portion.edge_messages(&rows), &mut || ());
-        rows.extend(self.portion.edge_rows(&answers));
-        let mut edges: BTreeMap<usize, Vec<EdgeRows>> = BTreeMap::new();
-        rows.into_iter().for_each(|r| edges.entry(r.edge).or_default().push(r));
+        let answers = self.exchange.swap(&self.portion.edge_messages(rows), &mut || ());
+        for (edge, side) in self.portion.edge_sides(&answers) {
+            edges.entry(edge).or_default().push(side);
+        }
         // An edge with one side here belongs to another rank.
         let edges = edges.into_values().filter(|sides| sides.len() == 2).collect();
         self.exchange.factor(&System { portion: self.portion, locals: self.locals, edges })
@@ -183,47 +178,40 @@ pub struct System<'a> {
     /// What this rank holds of the interface.
     pub portion: &'a Portion,
     locals: &'a [Local],
-    edges: Vec<Vec<EdgeRows>>,
+    edges: Vec<Vec<EdgeSide<'a>>>,
 }
 
 impl System<'_> {
     /// The blocks of every element.
     pub fn elements(&self) -> Vec<Vec<usize>> {
         let locals = self.locals.iter().map(|local| local.blocks.clone());
-        let edges = self.edges.iter().map(|sides| {
-            let mut blocks = sides[0].blocks.clone();
-            blocks.extend(sides[1].blocks.iter().filter(|b| !sides[0].blocks.contains(b)));
-            blocks
-        });
-        locals.chain(edges).collect()
+        locals.chain(self.edges.iter().map(|sides| edge_blocks(sides))).collect()
     }
 
     /// Writes the lower triangle of element k into a matrix of zeros.
     pub fn element(&self, k: usize, mut out: MatMut<'_, f64>) {
         if let Some(local) = self.locals.get(k) {
             for (j, &b) in local.columns.iter().enumerate() {
+                let t = local.factor.t.col_as_slice(b);
                 for (i, &a) in local.columns.iter().enumerate().skip(j) {
-                    out[(i, j)] = local.factor.t[(a, b)];
+                    out[(i, j)] = t[a];
                 }
             }
             return;
         }
-        let [first, second] = &self.edges[k - self.locals.len()][..] else { return };
-        let mut d = Mat::zeros(first.matrix.nrows(), out.ncols());
-        d.as_mut().subcols_mut(0, first.matrix.ncols()).copy_from(&first.matrix);
-        let (mut fresh, mut column) = (first.matrix.ncols(), 0);
-        for &block in &second.blocks {
-            let size = self.portion.whole.block_size(block);
-            let place = match first.blocks.iter().position(|&b| b == block) {
-                Some(k) => first.blocks[..k].iter().map(|&b| self.portion.whole.block_size(b)).sum(),
-                None => {
-                    fresh += size;
-                    fresh - size
-                }
+        let sides = &self.edges[k - self.locals.len()];
+        let (mut starts, mut start) = (BTreeMap::new(), 0);
+        for block in edge_blocks(sides) {
+            starts.insert(block, start);
+            start += self.portion.whole.block_size(block);
+        }
+        let mut d = Mat::zeros(sides.first().map_or(0, EdgeSide::jumps), out.ncols());
+        for side in sides {
+            let place = |block: &usize| {
+                let start = starts.get(block).copied().unwrap_or_default();
+                start..start + self.portion.whole.block_size(*block)
             };
-            let mut target = d.as_mut().subcols_mut(place, size);
-            target += second.matrix.as_ref().subcols(column, size);
-            column += size;
+            side.add_to(side.blocks().iter().flat_map(place), d.as_mut());
         }
         crate::factor::multiply(out, d.transpose(), d.as_ref());
     }

@@ -8,9 +8,9 @@
 
 use std::ops::Range;
 
-use faer::{MatMut, MatRef};
+use faer::{Mat, MatMut, MatRef};
 
-use super::EdgeRows;
+use super::EdgeSide;
 use crate::collocation::Numbering;
 use crate::decomposition::Decomposition;
 use crate::exchange::{Message, Partition};
@@ -174,15 +174,15 @@ impl Portion {
         higher.iter().zip(after).for_each(|(n, answer)| add(&entries(n), answer, values.as_mut()));
     }
 
-    /// The rows of D at edges that other ranks own, for them.
-    pub(super) fn edge_messages(&self, rows: &[EdgeRows]) -> Vec<Message> {
+    /// The rows of D at edges that other ranks own, for them. `rows` gives those of an edge.
+    pub(super) fn edge_messages(&self, rows: impl Fn(usize) -> Option<Mat<f64>>) -> Vec<Message> {
         let message = |neighbour: &Neighbour| Message {
             rank: neighbour.rank,
             values: neighbour
                 .theirs
                 .iter()
-                .filter_map(|edge| rows.iter().find(|r| r.edge == *edge))
-                .flat_map(|r| r.matrix.col_iter().flat_map(|c| c.iter().copied().collect::<Vec<f64>>()))
+                .filter_map(|&edge| rows(edge))
+                .flat_map(|rows| rows.col_iter().flat_map(|c| c.iter().copied()).collect::<Vec<f64>>())
                 .collect(),
             answer: neighbour.ours.iter().map(|(edge, blocks)| self.shape(*edge, blocks)).map(|(m, n)| m * n).sum(),
         };
@@ -190,7 +190,7 @@ impl Portion {
     }
 
     /// The rows of D that other ranks sent for the edges of this one.
-    pub(super) fn edge_rows(&self, answers: &[Vec<f64>]) -> Vec<EdgeRows> {
+    pub(super) fn edge_sides(&self, answers: &[Vec<f64>]) -> Vec<(usize, EdgeSide<'static>)> {
         let sharing = self.neighbours.iter().filter(|n| !n.jumps.is_empty());
         let mut rows = Vec::new();
         for (neighbour, answer) in sharing.zip(answers) {
@@ -200,13 +200,13 @@ impl Portion {
                 let (values, after) = rest.split_at(m * n);
                 rest = after;
                 let matrix = MatRef::from_column_major_slice(values, m, n).to_owned();
-                rows.push(EdgeRows { edge: *edge, blocks: blocks.clone(), matrix });
+                rows.push((*edge, EdgeSide::There { blocks: blocks.clone(), matrix }));
             }
         }
         rows
     }
 
-    /// Rows and columns of [`EdgeRows::matrix`].
+    /// Rows and columns of the rows of D at an edge.
     fn shape(&self, edge: usize, blocks: &[usize]) -> (usize, usize) {
         let jumps = self.whole.jumps[edge + 1] - self.whole.jumps[edge];
         (jumps, blocks.iter().map(|&b| self.whole.block_size(b)).sum())

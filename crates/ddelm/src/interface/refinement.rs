@@ -11,8 +11,11 @@ use crate::error::{Error, Result};
 use crate::local::LocalData;
 use crate::progress::Progress;
 
-/// A correction of this size, relative to the solution, is rounding.
+/// A correction of this size, relative to the solution, is rounding: it is not made.
 const ROUNDING: f64 = 1e-15;
+
+/// The pace of the first step is that of the largest errors only: it is trusted with this margin.
+const MARGIN: f64 = 1e-5;
 
 /// A step that does not shrink the correction by at least this factor is the last.
 const PROGRESS: f64 = 0.25;
@@ -28,7 +31,8 @@ pub fn refine(
 ) -> Result<(Mat<f64>, Outcome)> {
     let mut u = Mat::zeros(interface.portion.len(Over::Unknowns), columns);
     let mut outcome = Outcome { converged: true, ..Outcome::default() };
-    let mut last = f64::INFINITY;
+    // The first solve corrects the solution 0.
+    let mut last = 1.0;
     for step in 0..=refinements {
         if interface.exchange.any(progress.interrupted()) {
             return Err(Error::Interrupted);
@@ -44,7 +48,10 @@ pub fn refine(
         outcome.refinements = step;
         if step > 0 {
             outcome.last_correction = size;
-            if size <= ROUNDING || size > PROGRESS * last {
+            // At the pace of this step, the next correction is so large.
+            let next = size * (size / last);
+            let margin = if step == 1 { MARGIN } else { 1.0 };
+            if next <= margin * ROUNDING || (step > 1 && size > PROGRESS * last) {
                 break;
             }
             last = size;
