@@ -25,9 +25,9 @@ pub enum Initialization {
     Weighted,
     /// Weights uniform in `[-l, l]^2` in physical coordinates, biases as suggested.
     Manual,
-    /// He: weights uniform with `l = sqrt(2 / neurons)` in physical coordinates, biases zero.
+    /// The same as suggested with He's `l = sqrt(2 / neurons)`, the paper's Table 1.
     He,
-    /// Glorot: weights uniform with `l = sqrt(6 / (2 + neurons))` in physical coordinates, biases zero.
+    /// The same as suggested with Glorot's `l = sqrt(6 / (2 + neurons))`.
     Glorot,
 }
 
@@ -65,13 +65,12 @@ impl FeatureNetwork {
         rng.set_stream(subdomain as u64);
         let mut uniform = || (rng.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64);
         let m = neurons as f64;
-        let (l, physical, centred) = match d.initialization {
-            Initialization::Suggested | Initialization::Weighted => (d.scale, false, false),
-            Initialization::Manual => (d.scale, true, false),
-            Initialization::He => ((2.0 / m).sqrt(), true, true),
-            Initialization::Glorot => ((6.0 / (2.0 + m)).sqrt(), true, true),
+        let l = match d.initialization {
+            Initialization::Suggested | Initialization::Weighted | Initialization::Manual => d.scale,
+            Initialization::He => (2.0 / m).sqrt(),
+            Initialization::Glorot => (6.0 / (2.0 + m)).sqrt(),
         };
-        let affine = match (physical, map) {
+        let affine = match (d.initialization == Initialization::Manual, map) {
             (false, _) => None,
             (true, Some(affine)) => Some(affine),
             (true, None) => return Err(needs_affine("network.initialization", format!("{:?}", d.initialization))),
@@ -87,17 +86,11 @@ impl FeatureNetwork {
                 }
             }
             let xi: Point = [0, 1].map(|_| (1.0 + 2.0 * d.radius) * uniform() - d.radius);
-            let (w, b) = match affine {
-                None => (w, -(w[0] * xi[0] + w[1] * xi[1])),
-                Some(affine) => {
-                    let (reference, shift) = to_reference(&affine, w);
-                    // A neuron centred at F(xi) has bias -w . F(xi), which is -w_ref . xi in reference coordinates.
-                    (reference, if centred { shift } else { -(reference[0] * xi[0] + reference[1] * xi[1]) })
-                }
-            };
+            // A neuron centred at F(xi) has bias -w . F(xi), which is -w_ref . xi in reference coordinates.
+            let w = affine.map_or(w, |affine| to_reference(&affine, w).0);
             weights[0].push(w[0]);
             weights[1].push(w[1]);
-            biases.push(b);
+            biases.push(-(w[0] * xi[0] + w[1] * xi[1]));
         }
         Ok(FeatureNetwork { activation: d.activation, weights, biases })
     }
@@ -179,16 +172,20 @@ mod tests {
     }
 
     #[test]
-    fn weights_stay_in_their_range_and_he_has_no_bias() {
+    fn weights_stay_in_their_range() {
         let map = Affine::rectangle([0.0, 0.0], 0.5, 0.5);
-        for kind in [Initialization::Suggested, Initialization::Weighted, Initialization::Manual] {
+        let ranges = [
+            (Initialization::Suggested, 2.0),
+            (Initialization::Weighted, 2.0),
+            (Initialization::Manual, 1.0),
+            (Initialization::He, (2.0_f64 / 500.0).sqrt()),
+            (Initialization::Glorot, (6.0_f64 / 502.0).sqrt()),
+        ];
+        for (kind, l) in ranges {
             let network = FeatureNetwork::sample(&distribution(kind), 500, 1, 0, Some(map)).unwrap();
-            let l = if kind == Initialization::Manual { 1.0 } else { 2.0 };
             let largest = network.weights.iter().flatten().fold(0.0f64, |a, w| a.max(w.abs()));
             assert!(largest <= l && largest > 0.95 * l, "{kind:?}: {largest}");
         }
-        let he = FeatureNetwork::sample(&distribution(Initialization::He), 50, 1, 0, Some(map)).unwrap();
-        assert!(he.biases.iter().all(|&b| b == 0.0));
     }
 
     #[test]

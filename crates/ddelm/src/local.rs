@@ -21,7 +21,7 @@ use crate::basis::{Part, ReferenceBasis, safe_rank};
 use crate::collocation::Collocation;
 use crate::error::{Error, Result};
 use crate::factor::{
-    Householder, multiply, multiply_add, pivoted_qr, qr, solve_upper, solve_upper_right, truncated_svd,
+    Householder, PivotedQr, multiply, multiply_add, pivoted_qr, qr, solve_upper, solve_upper_right, truncated_svd,
 };
 use crate::features::FeatureNetwork;
 use crate::lift::{Lift, Lifted};
@@ -39,11 +39,33 @@ pub enum Columns<'a> {
         network: &'a FeatureNetwork,
         /// How the inverse is truncated.
         truncation: Truncation,
-        /// Directions smaller than this times the norm of K are dropped; `None` is rounding times the larger dimension.
-        cut: Option<f64>,
+        /// Directions smaller than this times the norm of K are dropped.
+        cut: f64,
         /// Whether the rank is kept safely below the number of rows.
         guarded: bool,
+        /// Whether the coefficients are the shortest there are, which conjugate gradients need.
+        shortest: bool,
     },
+}
+
+/// The neurons that pivoting chose; the others have zero.
+#[derive(Debug, Clone)]
+struct Selection {
+    /// The neurons, in the order of the coefficients.
+    columns: Vec<usize>,
+    /// Neurons of the network.
+    neurons: usize,
+}
+
+impl Selection {
+    /// Coefficients of the chosen neurons among those of all.
+    fn spread(&self, chosen: &Mat<f64>) -> Mat<f64> {
+        let mut out = Mat::zeros(self.neurons, chosen.ncols());
+        for (i, &j) in self.columns.iter().enumerate() {
+            out.row_mut(j).copy_from(chosen.row(i));
+        }
+        out
+    }
 }
 
 /// A factored local problem. Subdomains with the same rows share it.
@@ -54,6 +76,8 @@ pub struct LocalFactor {
     r: Option<Mat<f64>>,
     /// From `R^-1 y` to the coefficients of the neurons; `None` where they are coefficients in the shared basis.
     lift: Option<Lift>,
+    /// The neurons that the coefficients belong to; `None` is all.
+    selection: Option<Selection>,
     /// G, for the flux rows asked for.
     pub g: Mat<f64>,
     /// Y, for the trace rows asked for.
@@ -191,36 +215,49 @@ pub(crate) fn matrices(
     (all.0, a)
 }
 
-/// The truncated inverse by pivoted QR: `K P = Q_r [R_1 R_2]` up to the cut, and `[R_1 R_2] = L Z'` with orthonormal Z. The
-/// coefficients `c = P Z L^-1 y` are the shortest for a given y, as with the SVD: leaving out the dropped columns
-/// instead (`c = P R_1^-1 y`) gives far larger coefficients, and fluxes with far more noise.
+/// The truncated inverse of K: an orthogonal factor, R, and the way from `R^-1 y` to the neurons.
+struct Inverse {
+    q: Householder,
+    r: Option<Mat<f64>>,
+    lift: Option<Lift>,
+    selection: Option<Selection>,
+}
+
+/// The truncated inverse by pivoted QR, `K P = Q_r [R_1 R_2]` up to the cut: `c = P R_1^-1 y` with zeros for the columns
+/// that were dropped, or the shortest coefficients for a given y, as with the SVD.
 ///
 /// The cut is relative to the largest singular value, as with the SVD. That lies between the largest column, which is
 /// the first pivot, and the Frobenius norm, ten times as large for features that are nearly parallel; the geometric mean
 /// stands for it.
-fn complete_orthogonal(k: Mat<f64>, cut: f64, limit: usize) -> Result<(Householder, Option<Mat<f64>>, Mat<f64>)> {
-    let neurons = k.ncols();
+fn pivoted_inverse(k: Mat<f64>, cut: f64, limit: usize, shortest: bool) -> Result<Inverse> {
     let largest = k.col_iter().map(|column| column.norm_l2()).fold(f64::MIN_POSITIVE, f64::max);
-    let factor = pivoted_qr(k.clone(), cut * (k.norm_l2() / largest).sqrt(), limit)?;
-    let rank = factor.columns.len();
-    let mut kept = vec![false; neurons];
-    factor.columns.iter().for_each(|&j| kept[j] = true);
-    let dropped: Vec<usize> = (0..neurons).filter(|&j| !kept[j]).collect();
-    let mut rest = Mat::from_fn(k.nrows(), dropped.len(), |i, j| k[(i, dropped[j])]);
-    factor.q.apply_transpose(rest.as_mut());
+    let neurons = k.ncols();
+    let cut = cut * (k.norm_l2() / largest).sqrt();
+    let factor = pivoted_qr(k, cut, limit)?;
+    if shortest {
+        return complete_orthogonal(factor);
+    }
+    let selection = Some(Selection { columns: factor.columns, neurons });
+    Ok(Inverse { q: factor.q, r: None, lift: Some(Lift::Triangular(factor.r)), selection })
+}
+
+/// The shortest coefficients: with `[R_1 R_2] = L Z'` and orthonormal Z they are `c = P Z L^-1 y`.
+fn complete_orthogonal(factor: PivotedQr) -> Result<Inverse> {
+    let rank = factor.rank();
+    let neurons = rank + factor.dropped.len();
     let wide = Mat::from_fn(neurons, rank, |i, j| match i.checked_sub(rank) {
         None => factor.r[(j, i)],
-        Some(i) => rest[(j, i)],
+        Some(i) => factor.rest[(j, i)],
     });
     let rows = qr(wide)?;
     let mut z = Mat::identity(neurons, rank);
     rows.q.apply(z.as_mut());
     solve_upper(rows.r.as_ref(), z.as_mut().transpose_mut());
     let mut lift = Mat::zeros(neurons, rank);
-    for (i, &j) in factor.columns.iter().chain(&dropped).enumerate() {
+    for (i, &j) in factor.columns.iter().chain(&factor.dropped).enumerate() {
         lift.row_mut(j).copy_from(z.row(i));
     }
-    Ok((factor.q, None, lift))
+    Ok(Inverse { q: factor.q, r: None, lift: Some(Lift::Dense(lift)), selection: None })
 }
 
 impl LocalFactor {
@@ -236,27 +273,32 @@ impl LocalFactor {
     ) -> Result<Self> {
         let (k, mut a) = matrices(columns, collocation, rows, flux_rows);
         let (height, inside) = (k.nrows(), rows.interior.len());
-        let (q, r, lift) = match columns {
+        let Inverse { q, r, lift, selection } = match columns {
             Columns::Basis(_) => {
                 let factor = qr(k)?;
-                (factor.q, Some(factor.r), None)
+                Inverse { q: factor.q, r: Some(factor.r), lift: None, selection: None }
             }
-            Columns::Features { truncation, cut, guarded, .. } => {
-                let neurons = k.ncols();
-                let cut = cut.unwrap_or(f64::EPSILON * height.max(neurons) as f64);
-                let limit = if guarded { safe_rank(height) } else { height.min(neurons) };
-                let (q, r, lift) = match truncation {
-                    Truncation::Qr => complete_orthogonal(k, cut, limit)?,
+            Columns::Features { truncation, cut, guarded, shortest, .. } => {
+                let limit = if guarded { safe_rank(height) } else { height.min(k.ncols()) };
+                match truncation {
+                    Truncation::Qr => pivoted_inverse(k, cut, limit, shortest)?,
                     Truncation::Svd => {
                         let factor = truncated_svd(k.as_ref(), cut, limit)?;
                         let orthonormal = qr(factor.u)?;
-                        (orthonormal.q, Some(orthonormal.r), factor.lift)
+                        let lift = Some(Lift::Dense(factor.lift));
+                        Inverse { q: orthonormal.q, r: Some(orthonormal.r), lift, selection: None }
                     }
-                };
-                a = product(a.as_ref(), lift.as_ref());
-                (q, r, Some(Lift::Dense(lift)))
+                }
             }
         };
+        if let Some(Selection { columns, .. }) = &selection {
+            a = Mat::from_fn(a.nrows(), columns.len(), |i, j| a[(i, columns[j])]);
+        }
+        match &lift {
+            None => {}
+            Some(Lift::Triangular(r)) => solve_upper_right(r.as_ref(), a.as_mut()),
+            Some(Lift::Dense(lift)) => a = product(a.as_ref(), lift.as_ref()),
+        }
         if let Some(r) = &r {
             solve_upper_right(r.as_ref(), a.as_mut());
         }
@@ -277,7 +319,7 @@ impl LocalFactor {
             });
         }
         let (d, t) = (product(a.as_ref(), y.as_ref()), product(n.transpose(), n.as_ref()));
-        Ok(LocalFactor { q, r, lift, g: a, y, n, d, t })
+        Ok(LocalFactor { q, r, lift, selection, g: a, y, n, d, t })
     }
 
     /// Number of independent columns.
@@ -302,9 +344,16 @@ impl LocalFactor {
         if let Some(r) = &self.r {
             solve_upper(r.as_ref(), y.as_mut());
         }
-        match self.lift.as_ref().or(basis.map(|basis| &basis.lift)) {
+        let lifted = match self.lift.as_ref().or(basis.map(|basis| &basis.lift)) {
             Some(lift) => lift.apply(&y),
             None => Lifted { remainders: Mat::zeros(y.nrows(), y.ncols()), coefficients: y },
+        };
+        match &self.selection {
+            Some(selection) => Lifted {
+                coefficients: selection.spread(&lifted.coefficients),
+                remainders: selection.spread(&lifted.remainders),
+            },
+            None => lifted,
         }
     }
 

@@ -59,7 +59,8 @@ pub fn solve(
     let mut blocks = Vec::with_capacity(decomposition.len());
     for (s, rows) in rows.into_iter().enumerate() {
         let network = &networks[if networks.len() == 1 { 0 } else { s }];
-        let columns = Columns::Features { network, truncation: settings.truncation, cut: settings.cut, guarded: false };
+        let (truncation, cut) = (settings.truncation, settings.feature_cut(collocation.rows(numbering.pairs)));
+        let columns = Columns::Features { network, truncation, cut, guarded: false, shortest: false };
         let (k, a) = matrices(columns, collocation, &rows, &all_fluxes);
         let gather = numbering.gather(&decomposition, collocation, s);
         let mut trace = vec![None; k.nrows()];

@@ -214,6 +214,18 @@ impl Settings {
         })
     }
 
+    /// Directions of a subdomain's own features smaller than this times the norm of its matrix are dropped.
+    ///
+    /// The paper's is rounding times the larger dimension. The last directions bring accuracy, and noise in the fluxes of
+    /// about the machine precision over the cut: conjugate gradients slow down with it, the direct solve does not mind.
+    pub fn feature_cut(&self, rows: usize) -> f64 {
+        let units = match (self.truncation, self.interface) {
+            (Truncation::Qr, InterfaceSolver::Direct) => 16.0,
+            _ => rows.max(self.neurons()) as f64,
+        };
+        self.cut.unwrap_or(units * f64::EPSILON)
+    }
+
     /// Refuses what the method cannot work with.
     pub fn validate(&self) -> Result<()> {
         let bad = |key: &str, value: String, problem: &str, hint: &str| Err(Error::input(key, value, problem, hint));

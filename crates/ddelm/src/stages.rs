@@ -18,7 +18,7 @@ use crate::operator::{EdgeScale, LocalRows, Weights, edge_scale, local_rows};
 use crate::problem::{Equation, Problem};
 use crate::progress::{Progress, Stage};
 use crate::report::{FeaturesReport, Span};
-use crate::settings::{Method, Settings, Sharing};
+use crate::settings::{InterfaceSolver, Method, Settings, Sharing};
 
 /// The local stages of a solve on one rank, which need no other rank.
 pub(crate) struct Stages<'a> {
@@ -144,8 +144,9 @@ impl<'a> Stages<'a> {
             None => Columns::Features {
                 network: &networks[if networks.len() == 1 { 0 } else { members[0] }],
                 truncation: self.settings.truncation,
-                cut: self.settings.cut,
+                cut: self.settings.feature_cut(self.collocation.rows(self.problem.equation.pairs())),
                 guarded: self.settings.scaled_rows,
+                shortest: self.settings.interface == InterfaceSolver::Cg,
             },
         };
         let rows = &assembled.rows[members[0]];

@@ -4,12 +4,13 @@ use std::f64::consts::PI;
 use std::sync::Arc;
 
 use ddelm::decomposition::Decomposition;
+use ddelm::features::Initialization;
 use ddelm::field::function;
 use ddelm::gallery;
 use ddelm::map::{Affine, Map, MapRef, Point, Polar};
 use ddelm::problem::{Condition, Data, Problem};
 use ddelm::progress::Silent;
-use ddelm::settings::{Settings, Sharing};
+use ddelm::settings::{InterfaceSolver, Settings, Sharing};
 use ddelm::solution::Solution;
 use ddelm::solver::Solver;
 
@@ -63,6 +64,41 @@ fn lower_order_terms_and_mixed_conditions() {
     assert_below(1e-10, &gallery::helmholtz(20.0), || unit_square([8, 8]), 16);
     assert_below(1e-11, &gallery::advection_diffusion(0.01), || unit_square([8, 8]), 16);
     assert_below(2e-11, &gallery::mixed_conditions(), || unit_square([6, 4]), 16);
+}
+
+/// The paper's preset on 4 x 4 subdomains with 400 neurons each.
+fn paper(problem: &Problem, interface: InterfaceSolver, initialization: Initialization, seed: u64) -> [f64; 2] {
+    let settings = Settings { points: 20, interface, initialization, seed, ..Settings::paper() };
+    let solution = solve(problem, unit_square([4, 4]), &settings);
+    let exact = problem.exact.as_ref().unwrap().as_ref();
+    let errors = solution.errors(exact, 40).unwrap();
+    [errors.l2, errors.interface_rms.unwrap()]
+}
+
+/// Conjugate gradients stop at their tolerance, the direct solve goes on.
+#[test]
+fn the_method_of_the_paper() {
+    let plate = gallery::plate(gallery::Material::PAPER);
+    for seed in 0..2 {
+        for (problem, solver, limit) in [
+            (&gallery::poisson(), InterfaceSolver::Cg, 1e-7),
+            (&gallery::poisson(), InterfaceSolver::Direct, 5e-9),
+            (&plate, InterfaceSolver::Direct, 1e-9),
+        ] {
+            let [found, _] = paper(problem, solver, Initialization::Suggested, seed);
+            assert!(found <= limit, "{solver:?}, seed {seed}: {found:.1e}, at most {limit:.1e}");
+        }
+    }
+}
+
+/// Table 1 of the paper: He's weights are the worst, the suggested ones the best.
+#[test]
+fn initializations_are_ordered_as_in_the_paper() {
+    let error = |initialization| -> f64 {
+        (0..3).map(|seed| paper(&gallery::poisson(), InterfaceSolver::Direct, initialization, seed)[1]).sum()
+    };
+    let [he, manual, suggested] = [Initialization::He, Initialization::Manual, Initialization::Suggested].map(error);
+    assert!(he < 1e-3 && manual < he / 100.0 && suggested < manual, "{he:.1e}, {manual:.1e}, {suggested:.1e}");
 }
 
 fn annulus(rings: usize, sectors: usize) -> Vec<MapRef> {

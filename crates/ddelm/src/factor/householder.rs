@@ -167,7 +167,7 @@ fn left_half(columns: usize) -> usize {
 }
 
 /// `x <- (I - V T V') x`; with the transpose of T for the inverse. Scratch: twice the columns of V, those of `x`.
-fn reflect(v: MatRef<f64>, t: MatRef<f64>, x: MatMut<f64>, scratch: MatMut<f64>) {
+pub(super) fn reflect(v: MatRef<f64>, t: MatRef<f64>, x: MatMut<f64>, scratch: MatMut<f64>) {
     let (products, rest) = scratch.subcols_mut(0, x.ncols()).split_at_row_mut(v.ncols());
     let (mut products, mut weights) = (products, rest.subrows_mut(0, v.ncols()));
     multiply(products.as_mut(), v.transpose(), x.as_ref());
@@ -187,7 +187,7 @@ fn couple(v: MatRef<f64>, t: MatMut<f64>, half: usize, scratch: MatMut<f64>) {
 }
 
 /// Makes T column by column from V'V and the factors of the reflections: T_jj = tau_j and above it -tau_j T (V'v_j).
-fn gather(mut t: MatMut<f64>, products: MatRef<f64>, tau: &[f64]) {
+pub(super) fn gather(mut t: MatMut<f64>, products: MatRef<f64>, tau: &[f64]) {
     for (j, tau) in tau.iter().enumerate() {
         for i in 0..j {
             t[(i, j)] = -tau * (i..j).map(|k| t[(i, k)] * products[(k, j)]).sum::<f64>();

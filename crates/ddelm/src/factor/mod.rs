@@ -29,6 +29,7 @@ mod pivoted;
 mod product;
 #[cfg(test)]
 mod samples;
+mod sketch;
 mod svd;
 
 pub use faer::{Mat, MatMut, MatRef};

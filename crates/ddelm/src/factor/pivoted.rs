@@ -9,23 +9,36 @@
 //! subtracted once per block. Norms are not recomputed at each step but reduced by the entry that moves into R, until
 //! cancellation has eaten half the digits of one; then the block ends and they are computed afresh.
 //!
+//! Half the work is then A'v, one product with a vector per step, at the speed of the memory. A large matrix has its
+//! first blocks of columns chosen from a [`Sketch`] instead, which costs some percent, and the columns of a block are
+//! pivoted among themselves. Pivots are then decreasing only up to a small factor; near the cut every step counts, and
+//! pivots on the matrix itself.
+//!
 //! # References
 //!
 //! Quintana-Orti, Sun and Bischof, A BLAS-3 version of the QR factorization with column pivoting, SIAM J. Sci. Comput.
 //! 19 (1998); Drmac and Bujanovic, On the failure of rank-revealing QR factorization software, ACM Trans. Math. Softw.
 //! 35 (2008), for the reduction of the norms.
 
-use faer::Mat;
+use faer::{Mat, Scale};
 use pulp::Arch;
 
+use super::householder::{gather, reflect};
 use super::panel::{Reflection, as_slice};
+use super::sketch::Sketch;
 use super::{
-    Householder, failure, largest_entry, multiply_add, multiply_add_vector, multiply_vector, reciprocal_scale,
+    Householder, failure, largest_entry, multiply, multiply_add, multiply_add_vector, multiply_vector, reciprocal_scale,
 };
 use crate::Result;
 
 /// The number of steps between two updates of the rest of the matrix.
 const BLOCK: usize = 32;
+
+/// The least number of columns that are left for a block chosen from a sketch to be worth it.
+const SKETCHED: usize = 300;
+
+/// Pivots this close to the cut are found on the matrix itself.
+const CLOSE: f64 = 4.0;
 
 /// A QR factorization with column pivoting of rank r: `K[:, columns] = Q_r R`.
 #[derive(Clone, Debug)]
@@ -36,7 +49,11 @@ pub struct PivotedQr {
     pub r: Mat<f64>,
     /// The columns of K that were taken, in the order in which they were taken.
     pub columns: Vec<usize>,
-    /// |R_ii|, decreasing (up to rounding).
+    /// The columns of K that were dropped.
+    pub dropped: Vec<usize>,
+    /// What the span of Q_r holds of the dropped columns: r x (n - r), `K[:, dropped] = Q_r rest` up to the cut.
+    pub rest: Mat<f64>,
+    /// |R_ii|, decreasing: up to rounding, or up to a small factor where there are hundreds of columns.
     pub pivots: Vec<f64>,
     /// The pivot that the next step would have had: the largest norm of what was dropped of a column, or zero.
     pub next: f64,
@@ -61,7 +78,8 @@ pub fn pivoted_qr(mut k: Mat<f64>, cut: f64, max_rank: usize) -> Result<PivotedQ
         k.col_iter_mut().for_each(|column| column.iter_mut().for_each(|x| *x *= scale));
     }
     let mut elimination = Elimination::new(k);
-    while elimination.rank() < limit && elimination.block(cut, limit) {}
+    elimination.sketched_blocks(cut, limit);
+    elimination.blocks(cut, limit);
     let factors = elimination.finish(scale.recip());
     // The first pivot is the largest of all entries of R.
     if factors.pivots.first().is_some_and(|pivot| pivot.is_infinite()) {
@@ -115,6 +133,67 @@ impl Elimination {
         self.tau.len()
     }
 
+    /// All steps up to the numerical rank or to the limit.
+    fn blocks(&mut self, cut: f64, limit: usize) {
+        while self.rank() < limit && self.block(cut, limit) {}
+    }
+
+    /// Blocks of steps whose pivots a sketch chooses, while they are well above the cut.
+    fn sketched_blocks(&mut self, cut: f64, limit: usize) {
+        let enough = |rank: usize, n: usize| rank + BLOCK <= limit && n - rank >= SKETCHED;
+        if !enough(0, self.a.ncols()) {
+            return;
+        }
+        let least = CLOSE * cut * self.largest().1;
+        let mut sketch = Sketch::new(self.a.as_ref(), BLOCK);
+        while enough(self.rank(), self.a.ncols()) && self.sketched_block(&mut sketch, least) {}
+        self.compute_norms();
+    }
+
+    /// One block of steps whose pivots a sketch chooses; false, and nothing done, if one of them is not above `least`.
+    fn sketched_block(&mut self, sketch: &mut Sketch, least: f64) -> bool {
+        let ((m, n), start) = (self.a.shape(), self.rank());
+        let mut choice = Elimination::new(sketch.columns(start));
+        choice.blocks(0.0, BLOCK);
+        let chosen = &choice.order[..choice.rank()];
+        let mut panel =
+            Elimination::new(Mat::from_fn(m - start, chosen.len(), |i, j| self.a[(start + i, start + chosen[j])]));
+        panel.blocks(0.0, BLOCK);
+        if panel.rank() < BLOCK || panel.diagonal.iter().any(|beta| beta.abs() <= least) {
+            return false;
+        }
+        let mut places: Vec<usize> = panel.order.iter().map(|&k| start + chosen[k]).collect();
+        for k in 0..BLOCK {
+            let (next, pivot) = (start + k, places[k]);
+            self.swap(pivot, next);
+            sketch.swap(pivot, next);
+            places[k..].iter_mut().filter(|place| **place == next).for_each(|place| *place = pivot);
+        }
+
+        let mut r = Mat::zeros(BLOCK, BLOCK);
+        let mut v = panel.a;
+        self.a.as_mut().submatrix_mut(start, start, m - start, BLOCK).copy_from(&v);
+        for j in 0..BLOCK {
+            for i in 0..j {
+                r[(i, j)] = v[(i, j)];
+                v[(i, j)] = 0.0;
+            }
+            r[(j, j)] = panel.diagonal[j];
+        }
+        let (mut t, mut products) = (Mat::zeros(BLOCK, BLOCK), Mat::zeros(BLOCK, BLOCK));
+        multiply(products.as_mut(), v.transpose(), v.as_ref());
+        gather(t.as_mut(), products.as_ref(), &panel.tau);
+        let done = start + BLOCK;
+        let mut scratch = Mat::zeros(2 * BLOCK, n - done);
+        let rest = self.a.as_mut().submatrix_mut(start, done, m - start, n - done);
+        reflect(v.as_ref(), t.transpose(), rest, scratch.as_mut());
+        let [first, last] = [0, BLOCK - 1].map(|k| panel.diagonal[k].abs());
+        self.tau.append(&mut panel.tau);
+        self.diagonal.append(&mut panel.diagonal);
+        sketch.update(self.a.as_ref(), r.as_ref(), done, first, last);
+        true
+    }
+
     /// One block of steps and the update of the rest; false if the numerical rank was reached.
     fn block(&mut self, cut: f64, limit: usize) -> bool {
         let start = self.rank();
@@ -125,7 +204,13 @@ impl Elimination {
             if norm == 0.0 || norm <= cut * first {
                 return false;
             }
-            self.swap(pivot, start);
+            let next = self.rank();
+            for k in 0..next - start {
+                let kept = self.f[(pivot, k)];
+                self.f[(pivot, k)] = self.f[(next, k)];
+                self.f[(next, k)] = kept;
+            }
+            self.swap(pivot, next);
             self.reflect(start);
             self.complete_row(start);
             stale = self.reduce_norms();
@@ -149,22 +234,16 @@ impl Elimination {
         best
     }
 
-    /// Makes column `pivot` the next one.
-    fn swap(&mut self, pivot: usize, start: usize) {
-        let next = self.rank();
-        if pivot == next {
+    /// Exchanges two columns and what is known of them.
+    fn swap(&mut self, i: usize, j: usize) {
+        if i == j {
             return;
         }
-        let (a, b) = self.a.as_mut().two_cols_mut(next, pivot);
+        let (a, b) = self.a.as_mut().two_cols_mut(i, j);
         as_slice(a).swap_with_slice(as_slice(b));
-        for k in 0..next - start {
-            let kept = self.f[(pivot, k)];
-            self.f[(pivot, k)] = self.f[(next, k)];
-            self.f[(next, k)] = kept;
-        }
-        self.order.swap(pivot, next);
-        self.norms.swap(pivot, next);
-        self.computed.swap(pivot, next);
+        self.order.swap(i, j);
+        self.norms.swap(i, j);
+        self.computed.swap(i, j);
     }
 
     /// Reflects the next column and gathers its column of F = (A'v - F V'v) tau.
@@ -255,6 +334,7 @@ impl Elimination {
         let rank = self.rank();
         let next = if rank < self.a.nrows() { self.largest().1 * scale } else { 0.0 };
         let mut r = Mat::zeros(rank, rank);
+        let rest = self.a.as_ref().submatrix(0, rank, rank, self.a.ncols() - rank) * Scale(scale);
         let mut v = leading_columns(self.a, rank);
         for j in 0..rank {
             for i in 0..j {
@@ -263,9 +343,10 @@ impl Elimination {
             }
             r[(j, j)] = self.diagonal[j] * scale;
         }
-        self.order.truncate(rank);
+        let dropped = self.order.split_off(rank);
         let pivots = self.diagonal.iter().map(|beta| beta.abs() * scale).collect();
-        PivotedQr { q: Householder::from_reflections(v, &self.tau), r, columns: self.order, pivots, next }
+        let q = Householder::from_reflections(v, &self.tau);
+        PivotedQr { q, r, columns: self.order, dropped, rest, pivots, next }
     }
 }
 
@@ -304,6 +385,11 @@ mod tests {
 
     /// `K[:, columns] = Q_r R`, and every pivot was the largest norm at its step.
     fn check(k: &Mat<f64>, f: &PivotedQr) {
+        check_pivots(k, f, 1.0 + 1e-6);
+    }
+
+    /// The same, with pivots that may miss the largest one by a factor.
+    fn check_pivots(k: &Mat<f64>, f: &PivotedQr, factor: f64) {
         let (m, rank) = (k.nrows(), f.rank());
         let size = f.pivots.first().copied().unwrap_or(0.0);
         let tolerance = 20.0 * f64::EPSILON * (m + rank) as f64 * size;
@@ -315,10 +401,50 @@ mod tests {
             assert_eq!(f.pivots[i], f.r[(i, i)].abs());
             for j in i..rank {
                 let norm = f.r.as_ref().col(j).subrows(i, j + 1 - i).norm_l2();
-                assert!(norm <= f.pivots[i] * (1.0 + 1e-6) + tolerance, "step {i} should have taken column {j}");
+                assert!(norm <= f.pivots[i] * factor + tolerance, "step {i} should have taken column {j}");
             }
         }
         assert!((largest_remainder(k, f) - f.next).abs() <= 1e-6 * f.next + tolerance);
+        let mut x = selected(k, &f.dropped);
+        f.q.apply_transpose(x.as_mut());
+        assert!(distance(&x.get(..rank, ..).to_owned(), &f.rest) <= tolerance);
+        let mut all: Vec<usize> = f.columns.iter().chain(&f.dropped).copied().collect();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..k.ncols()));
+    }
+
+    /// Matrices large enough for a sketch are cut at the same place as without one.
+    #[test]
+    fn a_sketch_finds_the_numerical_rank() {
+        let k = tanh_features(26, 640, 3.0, 1);
+        for (cut, limit) in [(1e-14, usize::MAX), (1e-10, usize::MAX), (1e-14, 70)] {
+            let f = pivoted_qr(k.clone(), cut, limit).unwrap();
+            check_pivots(&k, &f, 3.0);
+            let mut plain = Elimination::new(k.clone());
+            plain.blocks(cut, limit.min(640));
+            assert!(f.rank().abs_diff(plain.rank()) <= plain.rank() / 50, "{} and {}", f.rank(), plain.rank());
+            assert!(f.rank() == limit || f.next <= cut * f.pivots[0]);
+        }
+    }
+
+    #[test]
+    fn a_sketch_takes_every_column_of_full_rank() {
+        let k = random(500, 400, 7);
+        let f = pivoted_qr(k.clone(), 1e-14, usize::MAX).unwrap();
+        assert_eq!(f.rank(), 400);
+        check_pivots(&k, &f, 3.0);
+    }
+
+    /// Fewer independent columns than a block, and a rank that ends within one.
+    #[test]
+    fn a_sketch_stops_at_exact_ranks() {
+        for rank in [5, 32, 50] {
+            let k = product(&random(450, rank, 8), &random(rank, 400, 9));
+            let f = pivoted_qr(k.clone(), 1e-12, usize::MAX).unwrap();
+            assert_eq!(f.rank(), rank);
+            check_pivots(&k, &f, 3.0);
+        }
+        assert_eq!(pivoted_qr(Mat::zeros(450, 400), 1e-12, usize::MAX).unwrap().rank(), 0);
     }
 
     #[test]
