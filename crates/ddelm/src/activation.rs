@@ -135,6 +135,24 @@ impl Activation {
         }
     }
 
+    /// Derivatives of one feature at many points: those of [`DERIVATIVES`]`[derivatives[m]]` are the m-th piece of `out`.
+    ///
+    /// # Panics
+    /// If `x` and `y` differ in length, or `out` has not room for all pieces.
+    pub fn derivative_columns(self, w: [f64; 2], b: f64, x: &[f64], y: &[f64], derivatives: &[usize], out: &mut [f64]) {
+        assert!(x.len() == y.len() && out.len() == derivatives.len() * x.len(), "slices of different lengths");
+        let Some(order) = derivatives.iter().map(|&a| order(a)).max() else { return };
+        let mut block = RidgeBlock::new(self, order);
+        for points in blocks(x.len()) {
+            block.set_ridge(w, b, &x[points.clone()], &y[points.clone()]);
+            for (out, &a) in out.chunks_exact_mut(x.len()).zip(derivatives) {
+                let factor = power(w, a);
+                let sigma = block.sigma(self::order(a));
+                out[points.clone()].iter_mut().zip(sigma).for_each(|(out, sigma)| *out = factor * sigma);
+            }
+        }
+    }
+
     /// Derivatives of a network at many points: `out[m][i]` = sum_j c_j d^alpha phi_j(`x[i]`, `y[i]`) for alpha =
     /// [`DERIVATIVES`]`[derivatives[m]]`. The neurons are summed in their order, in [twofold precision](crate::twofold).
     ///
@@ -343,6 +361,24 @@ mod tests {
                 for (part, whole) in evaluated(activation, &z[40 - length..], 4).iter().zip(&whole) {
                     assert_eq!(bits(part), bits(&whole[40 - length..]));
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn derivative_columns_are_columns_one_by_one() {
+        let points = BLOCK + 21;
+        let (x, y, one) = (numbers(points, 20), numbers(points, 21), vec![1.0; points]);
+        for activation in ALL {
+            let derivatives = [5, 0, 13, 1];
+            let mut found = vec![f64::NAN; 4 * points];
+            activation.derivative_columns([1.2, -0.4], 0.2, &x, &y, &derivatives, &mut found);
+            for (found, a) in found.chunks_exact(points).zip(derivatives) {
+                let mut coefficients = [None; 15];
+                coefficients[a] = Some(&one[..]);
+                let mut expected = vec![f64::NAN; points];
+                activation.column([1.2, -0.4], 0.2, &x, &y, &coefficients, &mut expected);
+                assert_eq!(bits(found), bits(&expected));
             }
         }
     }

@@ -9,7 +9,7 @@
 
 use faer::Mat;
 
-use crate::assembly::{Points, assemble, assembled};
+use crate::assembly::{Points, assembled};
 use crate::collocation::Collocation;
 use crate::error::Result;
 use crate::factor::{pivoted_qr, solve_upper_right, truncated_svd};
@@ -36,8 +36,13 @@ pub enum Part {
     Perimeter,
 }
 
-/// Tables of `d^alpha psi`, one matrix (nodes x rank) per derivative that is needed.
-type Tables = [Option<Mat<f64>>; DERIVATIVES];
+/// Tables of `d^alpha psi` at the nodes of a part, for the derivatives that are needed, one below the other.
+#[derive(Debug, Clone)]
+struct Tables {
+    /// The first row of every derivative.
+    starts: [Option<usize>; DERIVATIVES],
+    values: Mat<f64>,
+}
 
 /// The basis psi.
 #[derive(Debug, Clone)]
@@ -98,36 +103,9 @@ impl ReferenceBasis {
                 (network.clone(), Lift::Dense(factor.lift), rank, full)
             }
         };
-        let mut basis = ReferenceBasis {
-            network,
-            rank,
-            full_rank,
-            lift,
-            interior: [const { None }; DERIVATIVES],
-            perimeter: [const { None }; DERIVATIVES],
-        };
-        basis.interior = basis.tables(&interior, needed[0]);
-        basis.perimeter = basis.tables(&perimeter, needed[1]);
-        Ok(basis)
-    }
-
-    fn tables(&self, points: &Points, needed: &[usize]) -> Tables {
-        let mut tables = [const { None }; DERIVATIVES];
-        for &a in needed {
-            let mut symbol = Symbol::ZERO;
-            symbol.0[a] = 1.0;
-            let rows: Symbols = std::iter::repeat_n(symbol, points.x.len()).collect();
-            let mut raw = Mat::zeros(points.x.len(), self.network.len());
-            assemble(&self.network, points, &rows, raw.as_mut());
-            tables[a] = Some(match &self.lift {
-                Lift::Triangular(r) => {
-                    solve_upper_right(r.as_ref(), raw.as_mut());
-                    raw
-                }
-                Lift::Dense(lift) => raw * lift,
-            });
-        }
-        tables
+        let interior = Tables::new(&network, &lift, &interior, needed[0]);
+        let perimeter = Tables::new(&network, &lift, &perimeter, needed[1]);
+        Ok(ReferenceBasis { network, rank, full_rank, lift, interior, perimeter })
     }
 
     /// `out[(i, j)] = (L_i psi_j)(xi_i)`, where row i stands at node `nodes(i)` of a part.
@@ -141,9 +119,9 @@ impl ReferenceBasis {
         for j in 0..self.rank {
             let column = out.as_mut().col_mut(j).try_as_col_major_mut().expect("columns are contiguous").as_slice_mut();
             column.fill(0.0);
-            for (c, table) in rows.coefficients().iter().zip(tables) {
-                let (Some(c), Some(table)) = (c, table) else { continue };
-                let values = table.col_as_slice(j);
+            for (c, start) in rows.coefficients().iter().zip(tables.starts) {
+                let (Some(c), Some(start)) = (c, start) else { continue };
+                let values = &tables.values.col_as_slice(j)[start..];
                 if consecutive && !index.is_empty() {
                     let values = &values[index[0]..index[0] + index.len()];
                     column.iter_mut().zip(*c).zip(values).for_each(|((k, c), v)| *k += c * v);
@@ -152,5 +130,27 @@ impl ReferenceBasis {
                 }
             }
         }
+    }
+}
+
+impl Tables {
+    fn new(network: &FeatureNetwork, lift: &Lift, points: &Points, needed: &[usize]) -> Self {
+        let count = points.x.len();
+        let mut starts = [None; DERIVATIVES];
+        needed.iter().enumerate().for_each(|(k, &a)| starts[a] = Some(k * count));
+        let mut features = Mat::zeros(needed.len() * count, network.len());
+        for (j, &b) in network.biases.iter().enumerate() {
+            let w = [network.weights[0][j], network.weights[1][j]];
+            let column = features.col_as_slice_mut(j);
+            network.activation.derivative_columns(w, b, &points.x, &points.y, needed, column);
+        }
+        let values = match lift {
+            Lift::Triangular(r) => {
+                solve_upper_right(r.as_ref(), features.as_mut());
+                features
+            }
+            Lift::Dense(lift) => features * lift,
+        };
+        Tables { starts, values }
     }
 }

@@ -21,7 +21,7 @@ use crate::basis::{Part, ReferenceBasis, safe_rank};
 use crate::collocation::Collocation;
 use crate::error::{Error, Result};
 use crate::factor::{
-    Householder, PivotedQr, multiply, multiply_add, pivoted_qr, qr, solve_upper, solve_upper_right, truncated_svd,
+    Householder, PivotedQr, Qr, multiply, multiply_add, pivoted_qr, qr, solve_upper_right, truncated_svd,
 };
 use crate::features::FeatureNetwork;
 use crate::lift::{Lift, Lifted};
@@ -68,12 +68,32 @@ impl Selection {
     }
 }
 
+/// Q, and R where it is not part of the lift.
+#[derive(Debug, Clone)]
+enum Orthogonal {
+    Qr(Qr),
+    Q(Householder),
+}
+
+impl Orthogonal {
+    fn q(&self) -> &Householder {
+        let (Orthogonal::Qr(Qr { q, .. }) | Orthogonal::Q(q)) = self;
+        q
+    }
+
+    /// Numbers held.
+    fn size(&self) -> usize {
+        match self {
+            Orthogonal::Qr(qr) => qr.size(),
+            Orthogonal::Q(q) => q.size(),
+        }
+    }
+}
+
 /// A factored local problem. Subdomains with the same rows share it.
 #[derive(Debug, Clone)]
 pub struct LocalFactor {
-    q: Householder,
-    /// R; `None` is the identity.
-    r: Option<Mat<f64>>,
+    orthogonal: Orthogonal,
     /// From `R^-1 y` to the coefficients of the neurons; `None` where they are coefficients in the shared basis.
     lift: Option<Lift>,
     /// The neurons that the coefficients belong to; `None` is all.
@@ -217,8 +237,7 @@ pub(crate) fn matrices(
 
 /// The truncated inverse of K: an orthogonal factor, R, and the way from `R^-1 y` to the neurons.
 struct Inverse {
-    q: Householder,
-    r: Option<Mat<f64>>,
+    orthogonal: Orthogonal,
     lift: Option<Lift>,
     selection: Option<Selection>,
 }
@@ -238,7 +257,7 @@ fn pivoted_inverse(k: Mat<f64>, cut: f64, limit: usize, shortest: bool) -> Resul
         return complete_orthogonal(factor);
     }
     let selection = Some(Selection { columns: factor.columns, neurons });
-    Ok(Inverse { q: factor.q, r: None, lift: Some(Lift::Triangular(factor.r)), selection })
+    Ok(Inverse { orthogonal: Orthogonal::Q(factor.q), lift: Some(Lift::Triangular(factor.r)), selection })
 }
 
 /// The shortest coefficients: with `[R_1 R_2] = L Z'` and orthonormal Z they are `c = P Z L^-1 y`.
@@ -252,12 +271,12 @@ fn complete_orthogonal(factor: PivotedQr) -> Result<Inverse> {
     let rows = qr(wide)?;
     let mut z = Mat::identity(neurons, rank);
     rows.q.apply(z.as_mut());
-    solve_upper(rows.r.as_ref(), z.as_mut().transpose_mut());
+    rows.solve(z.as_mut().transpose_mut());
     let mut lift = Mat::zeros(neurons, rank);
     for (i, &j) in factor.columns.iter().chain(&factor.dropped).enumerate() {
         lift.row_mut(j).copy_from(z.row(i));
     }
-    Ok(Inverse { q: factor.q, r: None, lift: Some(Lift::Dense(lift)), selection: None })
+    Ok(Inverse { orthogonal: Orthogonal::Q(factor.q), lift: Some(Lift::Dense(lift)), selection: None })
 }
 
 impl LocalFactor {
@@ -273,20 +292,16 @@ impl LocalFactor {
     ) -> Result<Self> {
         let (k, mut a) = matrices(columns, collocation, rows, flux_rows);
         let (height, inside) = (k.nrows(), rows.interior.len());
-        let Inverse { q, r, lift, selection } = match columns {
-            Columns::Basis(_) => {
-                let factor = qr(k)?;
-                Inverse { q: factor.q, r: Some(factor.r), lift: None, selection: None }
-            }
+        let Inverse { orthogonal, lift, selection } = match columns {
+            Columns::Basis(_) => Inverse { orthogonal: Orthogonal::Qr(qr(k)?), lift: None, selection: None },
             Columns::Features { truncation, cut, guarded, shortest, .. } => {
                 let limit = if guarded { safe_rank(height) } else { height.min(k.ncols()) };
                 match truncation {
                     Truncation::Qr => pivoted_inverse(k, cut, limit, shortest)?,
                     Truncation::Svd => {
                         let factor = truncated_svd(k.as_ref(), cut, limit)?;
-                        let orthonormal = qr(factor.u)?;
                         let lift = Some(Lift::Dense(factor.lift));
-                        Inverse { q: orthonormal.q, r: Some(orthonormal.r), lift, selection: None }
+                        Inverse { orthogonal: Orthogonal::Qr(qr(factor.u)?), lift, selection: None }
                     }
                 }
             }
@@ -299,16 +314,16 @@ impl LocalFactor {
             Some(Lift::Triangular(r)) => solve_upper_right(r.as_ref(), a.as_mut()),
             Some(Lift::Dense(lift)) => a = product(a.as_ref(), lift.as_ref()),
         }
-        if let Some(r) = &r {
-            solve_upper_right(r.as_ref(), a.as_mut());
+        if let Orthogonal::Qr(qr) = &orthogonal {
+            qr.solve_right(a.as_mut());
         }
 
         let mut e = Mat::zeros(height, trace_rows.len());
         for (j, &row) in trace_rows.iter().enumerate() {
             e[(inside + row, j)] = weights.interface(row / collocation.perimeter.len());
         }
-        q.apply_transpose(e.as_mut());
-        let rank = q.rank();
+        orthogonal.q().apply_transpose(e.as_mut());
+        let rank = orthogonal.q().rank();
         let (y, n) = (e.get(..rank, ..).to_owned(), e.get(rank.., ..).to_owned());
         let finite = |m: &Mat<f64>| m.norm_max().is_finite();
         if !(finite(&a) && finite(&y) && finite(&n)) {
@@ -319,30 +334,30 @@ impl LocalFactor {
             });
         }
         let (d, t) = (product(a.as_ref(), y.as_ref()), product(n.transpose(), n.as_ref()));
-        Ok(LocalFactor { q, r, lift, selection, g: a, y, n, d, t })
+        Ok(LocalFactor { orthogonal, lift, selection, g: a, y, n, d, t })
     }
 
     /// Number of independent columns.
     pub fn rank(&self) -> usize {
-        self.q.rank()
+        self.orthogonal.q().rank()
     }
 
     /// Number of rows of K.
     pub fn rows(&self) -> usize {
-        self.q.rows()
+        self.orthogonal.q().rows()
     }
 
     /// Q' F, one column per right-hand side.
     pub fn data(&self, mut f: Mat<f64>) -> LocalData {
-        self.q.apply_transpose(f.as_mut());
+        self.orthogonal.q().apply_transpose(f.as_mut());
         let rank = self.rank();
         LocalData { y: f.get(..rank, ..).to_owned(), n: f.get(rank.., ..).to_owned() }
     }
 
     /// The coefficients of the neurons for `y = Q_r' (F + E u)`, one column per right-hand side.
     pub fn recover(&self, mut y: Mat<f64>, basis: Option<&ReferenceBasis>) -> Lifted {
-        if let Some(r) = &self.r {
-            solve_upper(r.as_ref(), y.as_mut());
+        if let Orthogonal::Qr(qr) = &self.orthogonal {
+            qr.solve(y.as_mut());
         }
         let lifted = match self.lift.as_ref().or(basis.map(|basis| &basis.lift)) {
             Some(lift) => lift.apply(&y),
@@ -361,8 +376,7 @@ impl LocalFactor {
     pub fn bytes(&self) -> usize {
         let size = |m: &Mat<f64>| m.nrows() * m.ncols();
         let lift = self.lift.as_ref().map_or(0, Lift::size);
-        8 * (self.q.rows() * self.q.rank()
-            + self.r.as_ref().map_or(0, size)
+        8 * (self.orthogonal.size()
             + lift
             + size(&self.g)
             + size(&self.y)

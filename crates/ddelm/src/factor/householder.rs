@@ -13,7 +13,7 @@
 
 use faer::{Mat, MatMut, MatRef};
 
-use super::{failure, multiply, multiply_add, panel};
+use super::{failure, multiply, multiply_add, panel, solve_upper, solve_upper_right};
 use crate::Result;
 
 /// The m x m orthogonal matrix Q = [Q_r, Q_perp] of a QR factorization of rank r, as a product of reflections.
@@ -21,7 +21,8 @@ use crate::Result;
 /// The columns of Q_r span the columns of the factored matrix; those of Q_perp span the rest of the space.
 #[derive(Clone, Debug)]
 pub struct Householder {
-    /// The vectors of the reflections: m x r, unit lower trapezoidal, zeros and ones written out.
+    /// The vectors of the reflections: m x r, unit lower trapezoidal, zeros and ones written out inside the blocks. What
+    /// lies above a block is never read.
     v: Mat<f64>,
     /// The upper triangular factors T of the blocks, side by side: block x r.
     t: Mat<f64>,
@@ -31,6 +32,11 @@ impl Householder {
     /// The number of rows, m.
     pub fn rows(&self) -> usize {
         self.v.nrows()
+    }
+
+    /// The numbers held.
+    pub fn size(&self) -> usize {
+        self.v.nrows() * self.v.ncols() + self.t.nrows() * self.t.ncols()
     }
 
     /// The rank, r: the number of columns of Q_r.
@@ -96,12 +102,50 @@ impl Householder {
 }
 
 /// A QR factorization without pivoting, K = Q_r R.
+///
+/// R takes no memory of its own, but for its diagonal blocks: the rest stays above the blocks of V, where it was made.
 #[derive(Clone, Debug)]
 pub struct Qr {
     /// Q = [Q_r, Q_perp].
     pub q: Householder,
-    /// R: r x r, upper triangular, zeros written out.
-    pub r: Mat<f64>,
+    /// The diagonal blocks of R side by side: block x r, upper triangular, zeros written out.
+    diagonal: Mat<f64>,
+}
+
+impl Qr {
+    /// `x <- R^-1 x`. A zero on the diagonal of R gives values that are not finite.
+    pub fn solve(&self, mut x: MatMut<f64>) {
+        for start in self.q.blocks().rev() {
+            let (above, diagonal) = self.columns(start);
+            let (mut top, rest) = x.as_mut().split_at_row_mut(start);
+            let mut part = rest.subrows_mut(0, diagonal.nrows());
+            solve_upper(diagonal, part.as_mut());
+            multiply_add(top.as_mut(), -1.0, above, part.as_ref());
+        }
+    }
+
+    /// `x <- x R^-1`.
+    pub fn solve_right(&self, mut x: MatMut<f64>) {
+        for start in self.q.blocks() {
+            let (above, diagonal) = self.columns(start);
+            let (left, rest) = x.as_mut().split_at_col_mut(start);
+            let mut part = rest.subcols_mut(0, diagonal.ncols());
+            multiply_add(part.as_mut(), -1.0, left.as_ref(), above);
+            solve_upper_right(diagonal, part);
+        }
+    }
+
+    /// The numbers held.
+    pub fn size(&self) -> usize {
+        self.q.size() + self.diagonal.nrows() * self.diagonal.ncols()
+    }
+
+    /// The columns of R in the block that starts at one of them: those above the diagonal block, and that.
+    fn columns(&self, start: usize) -> (MatRef<'_, f64>, MatRef<'_, f64>) {
+        let width = self.diagonal.nrows().min(self.q.rank() - start);
+        let above = self.q.v.as_ref().submatrix(0, start, start, width);
+        (above, self.diagonal.as_ref().submatrix(0, start, width, width))
+    }
 }
 
 /// The QR factorization of a matrix of full rank with at least as many rows as columns.
@@ -114,24 +158,23 @@ pub fn qr(mut k: Mat<f64>) -> Result<Qr> {
         return Err(failure(format!("a QR factorization needs at least as many rows as columns, not {m} x {n}")));
     }
     let block = block_size(n);
-    let mut r = Mat::zeros(n, n);
+    let mut diagonal = Mat::zeros(block, n);
     let mut t = Mat::zeros(block, n);
     let mut scratch = Mat::zeros(2 * block, n);
     for start in (0..n).step_by(block) {
         let width = block.min(n - start);
-        let rest = n - start - width;
         let (mut v, mut right) = k.as_mut().subrows_mut(start, m - start).split_at_col_mut(start + width);
         let mut v = v.as_mut().subcols_mut(start, width);
         let mut t = t.as_mut().submatrix_mut(0, start, width, width);
-        factor(v.as_mut(), r.as_mut().submatrix_mut(start, start, width, width), t.as_mut(), scratch.as_mut());
+        let corner = diagonal.as_mut().submatrix_mut(0, start, width, width);
+        factor(v.as_mut(), corner, t.as_mut(), scratch.as_mut());
         reflect(v.as_ref(), t.transpose(), right.as_mut(), scratch.as_mut());
-        move_rows(right.subrows_mut(0, width), r.as_mut().submatrix_mut(start, start + width, width, rest));
     }
     // Whatever is not finite in a column of K reaches the diagonal of R.
-    if (0..n).any(|i| !r[(i, i)].is_finite()) {
+    if (0..n).any(|i| !diagonal[(i % block, i)].is_finite()) {
         return Err(failure("the matrix has an entry that is not finite or too large"));
     }
-    Ok(Qr { q: Householder { v: k, t }, r })
+    Ok(Qr { q: Householder { v: k, t }, diagonal })
 }
 
 /// The number of columns factored as one block: wide enough for fast products, narrow enough that T costs little.
@@ -215,30 +258,53 @@ mod tests {
         x
     }
 
-    /// Q \[R; 0\].
-    fn rebuilt(f: &Qr) -> Mat<f64> {
-        let mut x = Mat::zeros(f.q.rows(), f.q.rank());
-        x.as_mut().subrows_mut(0, f.q.rank()).copy_from(&f.r);
-        f.q.apply(x.as_mut());
-        x
+    /// R as a matrix.
+    fn triangle(f: &Qr) -> Mat<f64> {
+        let mut r = Mat::zeros(f.q.rank(), f.q.rank());
+        for start in f.q.blocks() {
+            let (above, diagonal) = f.columns(start);
+            r.as_mut().submatrix_mut(0, start, start, above.ncols()).copy_from(above);
+            r.as_mut().submatrix_mut(start, start, diagonal.nrows(), diagonal.ncols()).copy_from(diagonal);
+        }
+        r
     }
 
     /// K = Q \[R; 0\], Q'Q = I and R upper triangular.
-    fn check(k: &Mat<f64>, f: &Qr) {
+    fn check(k: &Mat<f64>, q: &Householder, r: &Mat<f64>) {
         let (m, n) = k.shape();
         let tolerance = 10.0 * f64::EPSILON * m as f64;
-        assert_eq!((f.q.rows(), f.q.rank(), f.r.shape()), (m, n, (n, n)));
-        assert!(distance(&rebuilt(f), k) <= tolerance * k.norm_max());
-        let q = explicit(&f.q);
+        assert_eq!((q.rows(), q.rank()), (m, n));
+        let mut rebuilt = Mat::zeros(m, n);
+        rebuilt.as_mut().subrows_mut(0, n).copy_from(r);
+        q.apply(rebuilt.as_mut());
+        assert!(distance(&rebuilt, k) <= tolerance * k.norm_max());
+        let q = explicit(q);
         assert!(distance(&product(&q.transpose().to_owned(), &q), &identity(m)) <= tolerance);
-        assert!((0..n).all(|j| (j + 1..n).all(|i| f.r[(i, j)] == 0.0)));
+        assert!((0..n).all(|j| (j + 1..n).all(|i| r[(i, j)] == 0.0)));
+    }
+
+    #[test]
+    fn solves_undo_products_with_r() {
+        for n in [1, 15, 16, 17, 100, 430] {
+            let k = random(n + 9, n, 5);
+            let f = qr(k).unwrap();
+            let (r, x) = (triangle(&f), random(n, 3, 6));
+            let mut y = product(&r, &x);
+            f.solve(y.as_mut());
+            assert!(distance(&y, &x) < 1e-9, "{n}");
+            let x = random(3, n, 7);
+            let mut y = product(&x, &r);
+            f.solve_right(y.as_mut());
+            assert!(distance(&y, &x) < 1e-9, "{n}");
+        }
     }
 
     #[test]
     fn sizes_of_the_method() {
         for (m, n) in [(285, 217), (289, 256), (437, 420), (64, 64), (33, 1)] {
             let k = random(m, n, 1);
-            check(&k, &qr(k.clone()).unwrap());
+            let f = qr(k.clone()).unwrap();
+            check(&k, &f.q, &triangle(&f));
         }
     }
 
@@ -246,15 +312,16 @@ mod tests {
     fn raw_tanh_features_leave_no_zero_on_the_diagonal() {
         let k = tanh_features(17, 256, 1.0, 2);
         let f = qr(k.clone()).unwrap();
-        assert!((0..256).all(|i| f.r[(i, i)] != 0.0 && f.r[(i, i)].is_finite()));
-        check(&k, &f);
+        let r = triangle(&f);
+        assert!((0..256).all(|i| r[(i, i)] != 0.0 && r[(i, i)].is_finite()));
+        check(&k, &f.q, &triangle(&f));
     }
 
     #[test]
     fn one_column_has_its_norm_in_r() {
         let f = qr(Mat::from_fn(2, 1, |i, _| [3.0, 4.0][i])).unwrap();
-        assert!((f.r[(0, 0)] + 5.0).abs() < 1e-15);
-        assert_eq!(qr(Mat::from_fn(1, 1, |_, _| -3.0)).unwrap().r[(0, 0)], -3.0);
+        assert!((triangle(&f)[(0, 0)] + 5.0).abs() < 1e-15);
+        assert_eq!(triangle(&qr(Mat::from_fn(1, 1, |_, _| -3.0)).unwrap())[(0, 0)], -3.0);
     }
 
     #[test]
@@ -270,8 +337,9 @@ mod tests {
         k.col_mut(0).fill(0.0);
         k.col_mut(17).fill(0.0);
         let f = qr(k.clone()).unwrap();
-        check(&k, &f);
-        assert!((0..30).all(|j| (f.r[(j, j)] == 0.0) == [0, 17].contains(&j)));
+        check(&k, &f.q, &triangle(&f));
+        let r = triangle(&f);
+        assert!((0..30).all(|j| (r[(j, j)] == 0.0) == [0, 17].contains(&j)));
     }
 
     #[test]
@@ -282,8 +350,9 @@ mod tests {
         for scale in scales {
             let scaled = Mat::from_fn(50, 36, |i, j| k[(i, j)] * scale(j));
             let f = qr(scaled).unwrap();
-            let unscaled = Mat::from_fn(36, 36, |i, j| f.r[(i, j)] / scale(j));
-            check(&k, &Qr { q: f.q, r: unscaled });
+            let r = triangle(&f);
+            let unscaled = Mat::from_fn(36, 36, |i, j| r[(i, j)] / scale(j));
+            check(&k, &f.q, &unscaled);
         }
     }
 
@@ -308,7 +377,8 @@ mod tests {
         #[test]
         fn any_size((m, n) in (1_usize..100).prop_flat_map(|m| (Just(m), 0..=m)), seed in 0_u64..1000) {
             let k = random(m, n, seed);
-            check(&k, &qr(k.clone()).unwrap());
+            let f = qr(k.clone()).unwrap();
+            check(&k, &f.q, &triangle(&f));
         }
 
         #[test]
