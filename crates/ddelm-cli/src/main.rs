@@ -85,8 +85,7 @@ fn main() -> ExitCode {
     arguments.common.machine = machine.clone();
     prepare(&arguments.common, &terminal);
     let outcome = match machine.leads() || arguments.command.is_parallel() {
-        // On a thread of the pool: handing every iteration over from another thread costs more than a small one takes.
-        true => rayon::scope(|_| arguments.command.run(&arguments.common, &terminal)),
+        true => arguments.command.run(&arguments.common, &terminal),
         false => Ok(Outcome::Done),
     };
     match machine.agree(outcome) {
@@ -119,7 +118,8 @@ fn prepare(common: &Common, terminal: &Terminal) {
     }
     // Ranks on one machine share its cores; alone, a process has them all.
     let share = || (common.machine.0.size() > 1).then(|| common.machine.0.threads());
-    if let Some(threads) = common.threads.map(usize::from).or_else(share) {
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
-    }
+    // 0 is the number of cores.
+    let threads = common.threads.map(usize::from).or_else(share).unwrap_or(0);
+    // This thread is one of them: handing every loop over to another costs more than a small one takes.
+    let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).use_current_thread().build_global();
 }
