@@ -70,7 +70,9 @@ fn local(rows: usize, settings: &Settings, pairs: usize) -> (f64, f64) {
     let (rows, traces) = (rows as f64, (4 * (settings.points - 1) * pairs) as f64);
     let factor = 2.0 * rows * rank * rank;
     let map = 4.0 * rows * rank * traces + rank * rank * traces + 2.0 * traces * traces * (rank + rows);
-    (factor + map, (rows + rank) * rank + traces * (2.0 * rank + rows + 2.0 * traces))
+    // R lives inside of Q, but where it leads to the neurons of a network of its own.
+    let kept = if settings.sharing == Sharing::Shared { rows } else { rows + rank };
+    (factor + map, kept * rank + traces * (2.0 * rank + rows + 2.0 * traces))
 }
 
 /// Operations and numbers of the interface system with edges of `block` unknowns. A separator of a small grid touches
