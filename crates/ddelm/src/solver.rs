@@ -202,11 +202,12 @@ impl Solver {
         let sent = (exchange.sent() - sent) as f64;
 
         let clock = Instant::now();
-        progress.begin(Stage::Recover, 1);
+        progress.begin(Stage::Recover, self.locals.len());
         let (ys, residuals): (Vec<Mat<f64>>, Vec<f64>) = (self.locals.par_iter().zip(&local_data))
             .map(|(local, data)| {
                 let (factor, values) = (&local.factor, local.pick(u.as_ref()));
                 let n = affine(&data.n, factor.n.as_ref(), values.as_ref());
+                progress.step();
                 (affine(&data.y, factor.y.as_ref(), values.as_ref()), n.squared_norm_l2())
             })
             .unzip();
@@ -217,7 +218,6 @@ impl Solver {
         .into_iter()
         .map(|[coefficients, remainders]| Lifted { coefficients, remainders })
         .collect();
-        progress.step();
         seconds.recover = clock.elapsed().as_secs_f64();
         let finite = recovered.iter().all(|c| c.coefficients.norm_max().is_finite()) && u.norm_max().is_finite();
         exchange.agree(if finite { Ok(()) } else { Err(not_finite()) })?;
