@@ -74,8 +74,7 @@ impl Lift {
 mod tests {
     use super::*;
 
-    /// An upper triangular matrix with a condition number of 1e14, as pivoting leaves it, and its inverse's action by
-    /// a network: rows of features that R^-1 makes well conditioned.
+    /// An upper triangular matrix with a condition number of 1e14 or more, its rows graded as pivoting leaves them.
     fn graded(n: usize) -> Mat<f64> {
         Mat::from_fn(n, n, |i, j| {
             let size = 10f64.powf(-14.0 * i as f64 / (n - 1) as f64);
@@ -84,7 +83,7 @@ mod tests {
         })
     }
 
-    /// The basis psi = phi R^-1 at a point where phi is a row of R with some noise.
+    /// The network where its features have the values phi.
     fn value(phi: &[f64], lifted: &Lifted) -> f64 {
         let mut sum = Sums::zeros(1);
         for (j, &phi) in phi.iter().enumerate() {

@@ -167,7 +167,8 @@ class Solution:
         """Return the solution as a PyTorch module: ``module(x, y)`` with tensors, in double precision.
 
         The weights, biases and coefficients are parameters, so the module can be trained further; derivatives by x and
-        y come from autograd. PyTorch must be installed.
+        y come from autograd. It sums in plain doubles: the values are those of the solution to about the machine
+        precision times the largest coefficient. PyTorch must be installed.
         """
         from ddelm.torch_module import module
 

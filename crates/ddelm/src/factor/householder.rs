@@ -72,9 +72,8 @@ impl Householder {
         }
     }
 
-    /// From reflections made one by one: `v` as in the struct, `tau` their factors.
-    pub(super) fn from_reflections(v: Mat<f64>, tau: &[f64]) -> Self {
-        let block = block_size(v.ncols());
+    /// From reflections made one by one: `v` as in the struct, `tau` their factors, in blocks of so many columns.
+    pub(super) fn from_reflections(v: Mat<f64>, tau: &[f64], block: usize) -> Self {
         let mut q = Householder { t: Mat::zeros(block, v.ncols()), v };
         let mut products = Mat::zeros(block, block);
         for start in q.blocks() {
@@ -178,7 +177,7 @@ pub fn qr(mut k: Mat<f64>) -> Result<Qr> {
 }
 
 /// The number of columns factored as one block: wide enough for fast products, narrow enough that T costs little.
-fn block_size(columns: usize) -> usize {
+pub(super) fn block_size(columns: usize) -> usize {
     (if columns < 400 { 16 } else { 24 }).min(columns.max(1))
 }
 
@@ -210,7 +209,7 @@ fn left_half(columns: usize) -> usize {
 }
 
 /// `x <- (I - V T V') x`; with the transpose of T for the inverse. Scratch: twice the columns of V, those of `x`.
-pub(super) fn reflect(v: MatRef<f64>, t: MatRef<f64>, x: MatMut<f64>, scratch: MatMut<f64>) {
+fn reflect(v: MatRef<f64>, t: MatRef<f64>, x: MatMut<f64>, scratch: MatMut<f64>) {
     let (products, rest) = scratch.subcols_mut(0, x.ncols()).split_at_row_mut(v.ncols());
     let (mut products, mut weights) = (products, rest.subrows_mut(0, v.ncols()));
     multiply(products.as_mut(), v.transpose(), x.as_ref());
@@ -230,7 +229,7 @@ fn couple(v: MatRef<f64>, t: MatMut<f64>, half: usize, scratch: MatMut<f64>) {
 }
 
 /// Makes T column by column from V'V and the factors of the reflections: T_jj = tau_j and above it -tau_j T (V'v_j).
-pub(super) fn gather(mut t: MatMut<f64>, products: MatRef<f64>, tau: &[f64]) {
+fn gather(mut t: MatMut<f64>, products: MatRef<f64>, tau: &[f64]) {
     for (j, tau) in tau.iter().enumerate() {
         for i in 0..j {
             t[(i, j)] = -tau * (i..j).map(|k| t[(i, k)] * products[(k, j)]).sum::<f64>();

@@ -23,11 +23,11 @@
 use faer::{Mat, Scale};
 use pulp::Arch;
 
-use super::householder::{gather, reflect};
+use super::householder::block_size;
 use super::panel::{Reflection, as_slice};
 use super::sketch::Sketch;
 use super::{
-    Householder, failure, largest_entry, multiply, multiply_add, multiply_add_vector, multiply_vector, reciprocal_scale,
+    Householder, failure, largest_entry, multiply_add, multiply_add_vector, multiply_vector, reciprocal_scale,
 };
 use crate::Result;
 
@@ -180,13 +180,9 @@ impl Elimination {
             }
             r[(j, j)] = panel.diagonal[j];
         }
-        let (mut t, mut products) = (Mat::zeros(BLOCK, BLOCK), Mat::zeros(BLOCK, BLOCK));
-        multiply(products.as_mut(), v.transpose(), v.as_ref());
-        gather(t.as_mut(), products.as_ref(), &panel.tau);
         let done = start + BLOCK;
-        let mut scratch = Mat::zeros(2 * BLOCK, n - done);
         let rest = self.a.as_mut().submatrix_mut(start, done, m - start, n - done);
-        reflect(v.as_ref(), t.transpose(), rest, scratch.as_mut());
+        Householder::from_reflections(v, &panel.tau, BLOCK).apply_transpose(rest);
         let [first, last] = [0, BLOCK - 1].map(|k| panel.diagonal[k].abs());
         self.tau.append(&mut panel.tau);
         self.diagonal.append(&mut panel.diagonal);
@@ -345,7 +341,7 @@ impl Elimination {
         }
         let dropped = self.order.split_off(rank);
         let pivots = self.diagonal.iter().map(|beta| beta.abs() * scale).collect();
-        let q = Householder::from_reflections(v, &self.tau);
+        let q = Householder::from_reflections(v, &self.tau, block_size(rank));
         PivotedQr { q, r, columns: self.order, dropped, rest, pivots, next }
     }
 }

@@ -16,6 +16,7 @@ mod cholesky;
 mod conjugate_gradients;
 mod dissection;
 mod edge;
+mod elimination;
 mod fronts;
 mod memory;
 mod portion;
