@@ -126,8 +126,6 @@ pub struct Gather {
     pub unknowns: Vec<(usize, usize)>,
     /// For every local flux: its row in A, which has the flux rows of all four sides, and its global jump.
     pub fluxes: Vec<(usize, usize)>,
-    /// The edges it touches.
-    pub edges: Vec<usize>,
 }
 
 impl Numbering {
@@ -217,7 +215,6 @@ impl Numbering {
         let mut gather = Gather { blocks: self.blocks_of(subdomain), ..Gather::default() };
         for (side, link) in subdomain.sides.iter().enumerate() {
             let Side::Interface { edge, reversed } = *link else { continue };
-            gather.edges.push(edge);
             for pair in 0..self.pairs {
                 for k in 0..m {
                     let node = side * m + if reversed { m - 1 - k } else { k };

@@ -1,7 +1,7 @@
 //! What a solve will cost, from its sizes alone.
 //!
 //! The counts of operations and numbers are those of the stages: a QR factorization of R x r per different local
-//! problem, its Dirichlet-to-Neumann map, and a nested-dissection Cholesky factorization of the interface system. They
+//! problem, its Dirichlet-to-Neumann map, and a nested-dissection factorization of the interface system. They
 //! are meant to warn of an hour or of 100 GB, not to tell 2 s from 3 s.
 
 use crate::collocation::{Collocation, Nodes};

@@ -11,7 +11,6 @@
 //! `D = G Y` is the Dirichlet-to-Neumann map and `N' N = E' (I - K K^+) E` the other term of the Schur complement. `N`
 //! is found without cancellation, because Q_perp is there in factored form.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use faer::{Mat, MatMut, MatRef};
@@ -129,8 +128,6 @@ pub struct Local {
     pub jumps: Vec<usize>,
     /// ... and its unit.
     pub units: Vec<f64>,
-    /// The edges of those fluxes.
-    pub edges: Vec<usize>,
 }
 
 impl Local {
@@ -166,28 +163,6 @@ impl Local {
         for ((&row, &jump), &unit) in self.fluxes.iter().zip(&self.jumps).zip(&self.units) {
             for k in 0..flux.ncols() {
                 out[(jump, k)] += unit * flux[(row, k)];
-            }
-        }
-    }
-
-    /// The rows of D for one of its edges, over the interface values of the subdomain.
-    pub fn edge_rows(&self, range: Range<usize>) -> Mat<f64> {
-        let mut out = Mat::zeros(range.len(), self.columns.len());
-        self.add_edge_rows(range, 0..self.columns.len(), out.as_mut());
-        out
-    }
-
-    /// Adds the rows of D for one of its edges to a wider matrix; `places` are the columns in it.
-    pub fn add_edge_rows(&self, range: Range<usize>, places: impl Iterator<Item = usize>, mut out: MatMut<'_, f64>) {
-        let fluxes = self.fluxes.iter().zip(&self.jumps).zip(&self.units);
-        let here: Vec<(usize, usize, f64)> = fluxes
-            .filter(|((_, jump), _)| range.contains(jump))
-            .map(|((&row, &jump), &unit)| (row, jump - range.start, unit))
-            .collect();
-        for (&column, place) in self.columns.iter().zip(places) {
-            let d = self.factor.d.col_as_slice(column);
-            for &(row, jump, unit) in &here {
-                out[(jump, place)] += unit * d[row];
             }
         }
     }

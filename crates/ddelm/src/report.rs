@@ -70,7 +70,7 @@ pub struct InterfaceReport {
     pub last_correction: Option<f64>,
     /// Relative residual of the Schur complement system (conjugate gradients).
     pub relative_residual: Option<f64>,
-    /// Nonzeros of the factor (direct).
+    /// Numbers stored in the factor (direct).
     pub factor_nonzeros: Option<usize>,
     /// Bytes that the ranks of a parallel machine sent each other while it was solved, all together. What the library
     /// that factors it sends is not in it.

@@ -149,7 +149,7 @@ impl Settings {
             interface: InterfaceSolver::Direct,
             tolerance: 1e-9,
             max_iterations: 100_000,
-            refinements: 4,
+            refinements: 8,
         }
     }
 

@@ -330,7 +330,6 @@ fn place_locals(
                 fluxes: place.fluxes.iter().map(|f| index(flux_rows, f.0)).collect(),
                 jumps: place.fluxes.iter().map(|f| f.1).collect(),
                 units: place.fluxes.iter().map(|f| numbering.flux_unit(scales, f.1)).collect(),
-                edges: place.edges.clone(),
             }
         })
         .collect()

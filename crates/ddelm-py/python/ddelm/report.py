@@ -71,7 +71,7 @@ class Interface:
     last_correction: Optional[float]
     #: Relative residual of conjugate gradients.
     relative_residual: Optional[float]
-    #: Nonzeros of the factor.
+    #: Numbers stored in the factor.
     factor_nonzeros: Optional[int]
     #: Bytes that the ranks of a parallel run sent each other to solve it.
     bytes_sent: int

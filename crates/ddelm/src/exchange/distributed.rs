@@ -1,7 +1,7 @@
 //! The direct interface solve on several ranks.
 //!
 //! Every rank gives MUMPS the entries of its own elements, so that no rank ever has the whole matrix. The order of
-//! elimination is the nested dissection of the embedded Cholesky, found on rank 0. Right-hand sides go to rank 0, and
+//! elimination is the nested dissection of the embedded factorization, found on rank 0. Right-hand sides go to rank 0, and
 //! each rank gets back the values of its own portion.
 
 use std::collections::BTreeMap;
@@ -14,9 +14,9 @@ use super::mpi::Mpi;
 use super::mumps::{Entries, Mumps};
 use super::{Exchange, Message};
 use crate::error::{Error, Result};
-use crate::interface::{DirectFactor, System, nested_dissection};
+use crate::interface::{Block, DirectFactor, Element, System, elimination_order};
 
-/// Relative shifts of the diagonal, tried in order: rounding can make S singular; refinement undoes the shift.
+/// Relative shifts of the diagonal, tried in order: rounding can make the system singular; refinement undoes the shift.
 const SHIFTS: [f64; 3] = [0.0, 1e-14, 1e-12];
 
 /// A factored interface system, spread over the ranks.
@@ -27,9 +27,9 @@ pub struct DistributedFactor {
     unknowns: usize,
     /// The unknowns that this rank sends, as ranges of its portion.
     owned: Vec<Range<usize>>,
-    /// On rank 0: the unknowns that each rank sends,
+    /// On rank 0: their numbers in the augmented system, for each rank,
     owned_by: Vec<Vec<usize>>,
-    /// ... and those it needs.
+    /// ... and those of the unknowns it needs.
     needed_by: Vec<Vec<usize>>,
 }
 
@@ -37,9 +37,10 @@ impl DistributedFactor {
     /// Factors a system. All ranks find the same outcome.
     pub fn new(exchange: Mpi, system: &System<'_>) -> Result<Self> {
         let portion = system.portion;
-        let unknowns = portion.whole.unknowns();
-        let order = elimination_order(&exchange, system);
-        let mut entries = entries(system);
+        let blocks = system.blocks();
+        let unknowns = blocks.iter().map(Block::size).sum();
+        let order = order(&exchange, system, &blocks);
+        let mut entries = entries(system, &blocks);
         let mut factor = Ok(None);
         for (k, shift) in SHIFTS.iter().enumerate() {
             let before = if k == 0 { 0.0 } else { SHIFTS[k - 1] };
@@ -51,13 +52,15 @@ impl DistributedFactor {
         }
         drop(entries);
         let mumps = super::agreed(&exchange, factor.and_then(|f| f.ok_or_else(singular)))?;
+        let places = system.places();
+        let gather = |numbers: &mut dyn Iterator<Item = usize>| gather_numbers(&exchange, numbers.map(|u| places[u]));
         Ok(DistributedFactor {
             nonzeros: mumps.nonzeros(),
             mumps: Mutex::new(mumps),
             unknowns,
             owned: portion.owned().to_vec(),
-            owned_by: gather_numbers(&exchange, portion.owned_in_whole()),
-            needed_by: gather_numbers(&exchange, portion.unknowns_in_whole()),
+            owned_by: gather(&mut portion.owned_in_whole()),
+            needed_by: gather(&mut portion.unknowns_in_whole()),
             exchange,
         })
     }
@@ -127,47 +130,54 @@ fn gather_numbers(exchange: &Mpi, numbers: impl Iterator<Item = usize>) -> Vec<V
     parts.iter().map(|part| part.iter().map(|&n| n as usize).collect()).collect()
 }
 
-/// The position of every unknown in the order of elimination, on rank 0; nothing elsewhere.
-fn elimination_order(exchange: &Mpi, system: &System<'_>) -> Vec<usize> {
-    let lists = system.elements();
-    let flat = lists.iter().flat_map(|blocks| std::iter::once(blocks.len()).chain(blocks.iter().copied()));
+/// The position of every unknown in the order of elimination, on rank 0; nothing elsewhere. The jumps of a block come
+/// before its values.
+fn order(exchange: &Mpi, system: &System<'_>, blocks: &[Block]) -> Vec<usize> {
+    let lists = system.elements().into_iter().map(|element| element.blocks);
+    let flat = lists.flat_map(|blocks| std::iter::once(blocks.len()).chain(blocks));
     let parts = gather_numbers(exchange, flat);
     if parts.is_empty() {
         return Vec::new();
     }
-    let mut elements: Vec<Vec<usize>> = Vec::new();
+    let mut elements: Vec<Element> = Vec::new();
     for part in &parts {
         let mut rest = &part[..];
         while let [count, after @ ..] = rest {
             let (blocks, next) = after.split_at(*count);
-            elements.push(blocks.to_vec());
+            elements.push(Element { blocks: blocks.to_vec(), kind: 0 });
             rest = next;
         }
     }
-    let numbering = &system.portion.whole;
-    let sizes: Vec<usize> = (0..numbering.block_points.len()).map(|b| numbering.block_size(b)).collect();
-    let blocks = nested_dissection(&numbering.block_points, &sizes, &elements);
-    let mut position = vec![0; numbering.unknowns()];
-    let eliminated = blocks.into_iter().flat_map(|b| numbering.blocks[b]..numbering.blocks[b + 1]);
+    let starts = starts(blocks);
+    let mut position = vec![0; starts[blocks.len()]];
+    let eliminated = elimination_order(blocks, &elements).into_iter().flat_map(|b| starts[b]..starts[b + 1]);
     eliminated.enumerate().for_each(|(k, unknown)| position[unknown] = k);
     position
 }
 
+/// The first unknown of every block, and their number.
+fn starts(blocks: &[Block]) -> Vec<usize> {
+    let ends = blocks.iter().scan(0, |end, block| {
+        *end += block.size();
+        Some(*end)
+    });
+    std::iter::once(0).chain(ends).collect()
+}
+
 /// The entries of the elements of this rank. Those of overlapping elements are added up first, for MUMPS takes 16
 /// bytes for each.
-fn entries(system: &System<'_>) -> Entries {
-    let numbering = &system.portion.whole;
+fn entries(system: &System<'_>, all: &[Block]) -> Entries {
+    let first = starts(all);
     let mut sums: BTreeMap<(usize, usize), Mat<f64>> = BTreeMap::new();
-    for (k, blocks) in system.elements().iter().enumerate() {
-        let starts: Vec<usize> =
-            blocks.iter().scan(0, |at, &b| Some(std::mem::replace(at, *at + numbering.block_size(b)))).collect();
-        let dimension = blocks.iter().map(|&b| numbering.block_size(b)).sum();
+    for (k, Element { blocks, .. }) in system.elements().iter().enumerate() {
+        let shapes: Vec<Block> = blocks.iter().map(|&b| all[b]).collect();
+        let starts = starts(&shapes);
+        let dimension = starts[shapes.len()];
         let mut element = Mat::zeros(dimension, dimension);
         system.element(k, element.as_mut());
         for (j, &b) in blocks.iter().enumerate() {
             for (i, &a) in blocks.iter().enumerate().skip(j) {
-                let part =
-                    element.as_ref().submatrix(starts[i], starts[j], numbering.block_size(a), numbering.block_size(b));
+                let part = element.as_ref().submatrix(starts[i], starts[j], shapes[i].size(), shapes[j].size());
                 let (row, column, part) = if a >= b { (a, b, part) } else { (b, a, part.transpose()) };
                 let sum = sums.entry((row, column)).or_insert_with(|| Mat::zeros(part.nrows(), part.ncols()));
                 *sum += part;
@@ -177,8 +187,9 @@ fn entries(system: &System<'_>) -> Entries {
     let mut entries = Entries::default();
     while let Some(((row, column), sum)) = sums.pop_first() {
         for j in 0..sum.ncols() {
-            for i in if row == column { j } else { 0 }..sum.nrows() {
-                entries.push(numbering.blocks[row] + i, numbering.blocks[column] + j, sum[(i, j)]);
+            // Jumps are not coupled with each other.
+            for i in (if row == column { j } else { 0 }..sum.nrows()).filter(|&i| sum[(i, j)] != 0.0) {
+                entries.push(first[row] + i, first[column] + j, sum[(i, j)]);
             }
         }
     }

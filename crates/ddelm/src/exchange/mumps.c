@@ -14,7 +14,7 @@
 #define ICNTL(k) icntl[(k) - 1]
 #define INFOG(k) infog[(k) - 1]
 
-/* Starts an instance for symmetric positive definite matrices; NULL without memory. */
+/* Starts an instance for symmetric matrices; NULL without memory. */
 DMUMPS_STRUC_C *ddelm_mumps_start(void)
 {
     DMUMPS_STRUC_C *id = calloc(1, sizeof *id);
@@ -22,12 +22,11 @@ DMUMPS_STRUC_C *ddelm_mumps_start(void)
         return NULL;
     id->job = -1;
     id->par = 1; /* rank 0 works as well */
-    id->sym = 1;
+    id->sym = 2; /* values before jumps would be tiny pivots: MUMPS must look */
     id->comm_fortran = WORLD;
     dmumps_c(id);
     id->ICNTL(1) = id->ICNTL(2) = id->ICNTL(3) = -1; /* silent: errors are returned */
     id->ICNTL(4) = 0;
-    id->ICNTL(13) = 1; /* no ScaLAPACK at the root: it refuses pivots that rounding made negative */
     id->ICNTL(18) = 3; /* every rank gives its own entries [5.4.2] */
     return id;
 }
@@ -44,6 +43,7 @@ int ddelm_mumps_factor(DMUMPS_STRUC_C *id, MUMPS_INT n, MUMPS_INT8 count, MUMPS_
     id->a_loc = values;
     id->perm_in = order;
     id->ICNTL(7) = 1; /* the order is given [5.5.1] */
+    id->ICNTL(12) = 1;
     id->ICNTL(28) = 1;
     id->job = 1;
     dmumps_c(id);

@@ -71,7 +71,7 @@ pub struct Mumps {
 unsafe impl Send for Mumps {}
 
 impl Mumps {
-    /// Factors a symmetric positive definite matrix of dimension n. `order` (on rank 0; empty elsewhere) is the
+    /// Factors a symmetric matrix of dimension n. `order` (on rank 0; empty elsewhere) is the
     /// position of every unknown in the order of elimination. `None` is a matrix that is numerically singular.
     pub fn factor(n: usize, entries: &mut Entries, order: &[usize]) -> Result<Option<Self>> {
         let fits = c_int::try_from(n).ok().filter(|n| *n < c_int::MAX);
@@ -96,7 +96,7 @@ impl Mumps {
             ddelm_mumps_factor(id.as_ptr(), dimension, count, rows, columns, values, order)
         };
         match status {
-            SINGULAR | NOT_POSITIVE => Ok(None),
+            SINGULAR => Ok(None),
             _ => mumps.check(status).map(|()| Some(mumps)),
         }
     }
@@ -143,7 +143,6 @@ impl Drop for Mumps {
 }
 
 const SINGULAR: c_int = -10;
-const NOT_POSITIVE: c_int = -40;
 const MORE_MEMORY: &str = "use more ranks on more machines, or interface.solver = \"cg\"";
 
 fn failure(problem: String, hint: &str) -> Error {

@@ -4,7 +4,7 @@ use super::{Exchange, Message};
 use crate::error::Result;
 use crate::interface::{DirectFactor, System};
 
-/// The machine with one rank. The interface system is factored by the embedded sparse Cholesky.
+/// The machine with one rank. The interface system is factored here, by `SignedCholesky`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Serial;
 

@@ -12,10 +12,11 @@
 //! # References
 //! Paper, section 3, eq. (3.5).
 
+mod augmented;
 mod cholesky;
+mod congruence;
 mod conjugate_gradients;
 mod dissection;
-mod edge;
 mod elimination;
 mod fronts;
 mod memory;
@@ -23,9 +24,7 @@ mod portion;
 mod refinement;
 mod tiles;
 
-use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
 
 use faer::{Mat, MatMut, MatRef};
 use rayon::prelude::*;
@@ -34,13 +33,11 @@ use crate::error::Result;
 use crate::exchange::Exchange;
 use crate::factor::multiply_add;
 use crate::local::{Local, LocalData, affine, product};
-use edge::edge_blocks;
 
-pub use cholesky::{NotPositive, SparseCholesky};
+pub use augmented::System;
+pub use cholesky::{NotPositive, SignedCholesky};
 pub use conjugate_gradients::conjugate_gradients;
-pub use dissection::nested_dissection;
-pub use edge::EdgeSide;
-pub use fronts::Symbolic;
+pub use fronts::{Block, Element, Symbolic, elimination_order};
 pub use portion::{Over, Portion};
 pub use refinement::refine;
 
@@ -50,7 +47,7 @@ pub trait DirectFactor: Send + Sync {
     /// unknowns are valid, before and after.
     fn solve(&self, rhs: MatMut<'_, f64>) -> Result<()>;
 
-    /// Nonzeros of the factor.
+    /// Numbers stored in the factor.
     fn nonzeros(&self) -> usize;
 }
 
@@ -142,25 +139,7 @@ impl Interface<'_> {
 
     /// Factors S.
     pub fn factor(&self) -> Result<Box<dyn DirectFactor>> {
-        let jumps = &self.portion.numbering.jumps;
-        let mut edges: BTreeMap<usize, Vec<EdgeSide<'_>>> = BTreeMap::new();
-        for local in self.locals {
-            for &edge in &local.edges {
-                let side = EdgeSide::Here { local, jumps: jumps[edge]..jumps[edge + 1] };
-                edges.entry(edge).or_default().push(side);
-            }
-        }
-        let rows = |edge: usize| match edges.get(&edge)?.first()? {
-            EdgeSide::Here { local, jumps } => Some(local.edge_rows(jumps.clone())),
-            EdgeSide::There { .. } => None,
-        };
-        let answers = self.exchange.swap(&self.portion.edge_messages(rows), &mut || ());
-        for (edge, side) in self.portion.edge_sides(&answers) {
-            edges.entry(edge).or_default().push(side);
-        }
-        // An edge with one side here belongs to another rank.
-        let edges = edges.into_values().filter(|sides| sides.len() == 2).collect();
-        self.exchange.factor(&System { portion: self.portion, locals: self.locals, edges })
+        self.exchange.factor(&System { portion: self.portion, locals: self.locals })
     }
 }
 
@@ -169,73 +148,4 @@ fn add_flux_gradient(local: &Local, mut gradient: Mat<f64>, jumps: MatRef<'_, f6
     let jumps = local.pick_jumps(jumps);
     multiply_add(gradient.as_mut(), 1.0, local.factor.d.transpose(), jumps.as_ref());
     gradient
-}
-
-/// The interface system as a sum of dense elements: T of every subdomain, and `D_e' D_e` of every edge.
-///
-/// On a parallel machine it has the elements of this rank: T of its subdomains, and `D_e' D_e` of the edges whose
-/// first side is here. The system is the sum over the ranks.
-pub struct System<'a> {
-    /// What this rank holds of the interface.
-    pub portion: &'a Portion,
-    locals: &'a [Local],
-    edges: Vec<Vec<EdgeSide<'a>>>,
-}
-
-impl System<'_> {
-    /// The blocks of every element.
-    pub fn elements(&self) -> Vec<Vec<usize>> {
-        let locals = self.locals.iter().map(|local| local.blocks.clone());
-        locals.chain(self.edges.iter().map(|sides| edge_blocks(sides))).collect()
-    }
-
-    /// Writes the lower triangle of element k into a matrix of zeros.
-    pub fn element(&self, k: usize, mut out: MatMut<'_, f64>) {
-        if let Some(local) = self.locals.get(k) {
-            for (j, &b) in local.columns.iter().enumerate() {
-                let t = local.factor.t.col_as_slice(b);
-                for (i, &a) in local.columns.iter().enumerate().skip(j) {
-                    out[(i, j)] = t[a];
-                }
-            }
-            return;
-        }
-        let sides = &self.edges[k - self.locals.len()];
-        let (mut starts, mut start) = (BTreeMap::new(), 0);
-        for block in edge_blocks(sides) {
-            starts.insert(block, start);
-            start += self.portion.whole.block_size(block);
-        }
-        let mut d = Mat::zeros(sides.first().map_or(0, EdgeSide::jumps), out.ncols());
-        for side in sides {
-            let place = |block: &usize| {
-                let start = starts.get(block).copied().unwrap_or_default();
-                start..start + self.portion.whole.block_size(*block)
-            };
-            side.add_to(side.blocks().iter().flat_map(place), d.as_mut());
-        }
-        crate::factor::multiply(out, d.transpose(), d.as_ref());
-    }
-
-    /// Factors the system, which must be whole on this rank.
-    pub fn cholesky(&self) -> Result<Box<dyn DirectFactor>> {
-        let numbering = &self.portion.whole;
-        let sizes: Vec<usize> = (0..numbering.block_points.len()).map(|b| numbering.block_size(b)).collect();
-        let symbolic = Arc::new(Symbolic::new(&sizes, &numbering.block_points, &self.elements()));
-        let attempt = |shift| SparseCholesky::factor(&symbolic, shift, |k, m| self.element(k, m));
-        // Rounding can make a tiny pivot negative where S is nearly singular; refinement undoes the shift.
-        let factor = attempt(0.0).or_else(|_| attempt(1e-14)).or_else(|_| attempt(1e-12))?;
-        Ok(Box::new(factor))
-    }
-}
-
-impl DirectFactor for SparseCholesky {
-    fn solve(&self, rhs: MatMut<'_, f64>) -> Result<()> {
-        SparseCholesky::solve(self, rhs);
-        Ok(())
-    }
-
-    fn nonzeros(&self) -> usize {
-        self.symbolic().nonzeros()
-    }
 }

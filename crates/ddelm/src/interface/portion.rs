@@ -8,9 +8,8 @@
 
 use std::ops::Range;
 
-use faer::{Mat, MatMut, MatRef};
+use faer::{MatMut, MatRef};
 
-use super::EdgeSide;
 use crate::collocation::Numbering;
 use crate::decomposition::Decomposition;
 use crate::exchange::{Message, Partition};
@@ -51,10 +50,6 @@ struct Neighbour {
     rank: usize,
     unknowns: Vec<usize>,
     jumps: Vec<usize>,
-    /// Edges that the other rank owns.
-    theirs: Vec<usize>,
-    /// Edges that this rank owns, with the blocks of the other rank's subdomain.
-    ours: Vec<(usize, Vec<usize>)>,
 }
 
 impl Portion {
@@ -90,16 +85,12 @@ impl Portion {
             border,
             neighbours: Vec::new(),
         };
-        portion.neighbours = portion.meet_neighbours(decomposition, partition, &ranks_of);
+        portion.neighbours = portion.meet_neighbours(decomposition.edges.len(), &ranks_of);
         portion
     }
 
-    fn meet_neighbours(
-        &self,
-        decomposition: &Decomposition,
-        partition: &Partition,
-        ranks_of: &[Vec<usize>],
-    ) -> Vec<Neighbour> {
+    /// The first blocks are those of the edges.
+    fn meet_neighbours(&self, edges: usize, ranks_of: &[Vec<usize>]) -> Vec<Neighbour> {
         let mut neighbours: Vec<Neighbour> = Vec::new();
         for (block, ranks) in ranks_of.iter().enumerate() {
             for &other in ranks.iter().filter(|&&other| other != self.rank) {
@@ -109,13 +100,8 @@ impl Portion {
                 });
                 let neighbour = &mut neighbours[place];
                 neighbour.unknowns.extend(self.numbering.blocks[block]..self.numbering.blocks[block + 1]);
-                let Some(edge) = decomposition.edges.get(block) else { continue };
-                neighbour.jumps.extend(self.numbering.jumps[block]..self.numbering.jumps[block + 1]);
-                if partition.sides(edge)[0] == self.rank {
-                    let theirs = &decomposition.subdomains[edge.sides[1].0];
-                    neighbour.ours.push((block, self.whole.blocks_of(theirs)));
-                } else {
-                    neighbour.theirs.push(block);
+                if block < edges {
+                    neighbour.jumps.extend(self.numbering.jumps[block]..self.numbering.jumps[block + 1]);
                 }
             }
         }
@@ -172,44 +158,6 @@ impl Portion {
         lower.iter().zip(before).for_each(|(n, answer)| add(&entries(n), answer, values.as_mut()));
         add(&shared, &mine, values.as_mut());
         higher.iter().zip(after).for_each(|(n, answer)| add(&entries(n), answer, values.as_mut()));
-    }
-
-    /// The rows of D at edges that other ranks own, for them. `rows` gives those of an edge.
-    pub(super) fn edge_messages(&self, rows: impl Fn(usize) -> Option<Mat<f64>>) -> Vec<Message> {
-        let message = |neighbour: &Neighbour| Message {
-            rank: neighbour.rank,
-            values: neighbour
-                .theirs
-                .iter()
-                .filter_map(|&edge| rows(edge))
-                .flat_map(|rows| rows.col_iter().flat_map(|c| c.iter().copied()).collect::<Vec<f64>>())
-                .collect(),
-            answer: neighbour.ours.iter().map(|(edge, blocks)| self.shape(*edge, blocks)).map(|(m, n)| m * n).sum(),
-        };
-        self.neighbours.iter().filter(|n| !n.jumps.is_empty()).map(message).collect()
-    }
-
-    /// The rows of D that other ranks sent for the edges of this one.
-    pub(super) fn edge_sides(&self, answers: &[Vec<f64>]) -> Vec<(usize, EdgeSide<'static>)> {
-        let sharing = self.neighbours.iter().filter(|n| !n.jumps.is_empty());
-        let mut rows = Vec::new();
-        for (neighbour, answer) in sharing.zip(answers) {
-            let mut rest = &answer[..];
-            for (edge, blocks) in &neighbour.ours {
-                let (m, n) = self.shape(*edge, blocks);
-                let (values, after) = rest.split_at(m * n);
-                rest = after;
-                let matrix = MatRef::from_column_major_slice(values, m, n).to_owned();
-                rows.push((*edge, EdgeSide::There { blocks: blocks.clone(), matrix }));
-            }
-        }
-        rows
-    }
-
-    /// Rows and columns of the rows of D at an edge.
-    fn shape(&self, edge: usize, blocks: &[usize]) -> (usize, usize) {
-        let jumps = self.whole.jumps[edge + 1] - self.whole.jumps[edge];
-        (jumps, blocks.iter().map(|&b| self.whole.block_size(b)).sum())
     }
 }
 

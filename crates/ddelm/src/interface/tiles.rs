@@ -33,7 +33,7 @@ pub fn factor_panel(panel: MatMut<'_, f64>) -> Result<(), usize> {
     let mut right = right.subrows_mut(half, left.nrows() - half);
     let (top, bottom) = left.rb().subrows(half, left.nrows() - half).split_at_row(width - half);
     let (right_top, right_bottom) = right.rb_mut().split_at_row_mut(width - half);
-    rayon::join(|| subtract_square(right_top, top), || subtract_product(right_bottom, bottom, top));
+    rayon::join(|| add_square(right_top, -1.0, top), || add_product(right_bottom, -1.0, bottom, top));
     factor_panel(right).map_err(|pivot| pivot + half)
 }
 
@@ -55,37 +55,37 @@ fn solve_rows(l: MatRef<'_, f64>, x: MatMut<'_, f64>) {
     rayon::join(|| solve_rows(l, top), || solve_rows(l, bottom));
 }
 
-/// The lower triangle of C <- C - A A', in tiles.
-pub fn subtract_square(c: MatMut<'_, f64>, a: MatRef<'_, f64>) {
+/// The lower triangle of C <- C + alpha A A', in tiles.
+pub fn add_square(c: MatMut<'_, f64>, alpha: f64, a: MatRef<'_, f64>) {
     if c.nrows() <= TILE {
         use triangular::BlockStructure::{Rectangular, TriangularLower};
         let b = a.transpose();
-        return triangular::matmul(c, TriangularLower, Accum::Add, a, Rectangular, b, Rectangular, -1.0, Par::Seq);
+        return triangular::matmul(c, TriangularLower, Accum::Add, a, Rectangular, b, Rectangular, alpha, Par::Seq);
     }
     let half = c.nrows() / 2;
     let (c11, _, c21, c22) = c.split_at_mut(half, half);
     let (a1, a2) = a.split_at_row(half);
     rayon::join(
-        || subtract_product(c21, a2, a1),
-        || rayon::join(|| subtract_square(c11, a1), || subtract_square(c22, a2)),
+        || add_product(c21, alpha, a2, a1),
+        || rayon::join(|| add_square(c11, alpha, a1), || add_square(c22, alpha, a2)),
     );
 }
 
-/// C <- C - A B', in tiles.
-fn subtract_product(c: MatMut<'_, f64>, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
+/// C <- C + alpha A B', in tiles.
+pub fn add_product(c: MatMut<'_, f64>, alpha: f64, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
     if c.nrows().max(c.ncols()) <= TILE {
-        return matmul(c, Accum::Add, a, b.transpose(), -1.0, Par::Seq);
+        return matmul(c, Accum::Add, a, b.transpose(), alpha, Par::Seq);
     }
     if c.nrows() >= c.ncols() {
         let half = c.nrows() / 2;
         let (top, bottom) = c.split_at_row_mut(half);
         let (a1, a2) = a.split_at_row(half);
-        rayon::join(|| subtract_product(top, a1, b), || subtract_product(bottom, a2, b));
+        rayon::join(|| add_product(top, alpha, a1, b), || add_product(bottom, alpha, a2, b));
     } else {
         let half = c.ncols() / 2;
         let (left, right) = c.split_at_col_mut(half);
         let (b1, b2) = b.split_at_row(half);
-        rayon::join(|| subtract_product(left, a, b1), || subtract_product(right, a, b2));
+        rayon::join(|| add_product(left, alpha, a, b1), || add_product(right, alpha, a, b2));
     }
 }
 
@@ -119,7 +119,7 @@ mod tests {
         let n = 2 * TILE + 30;
         let a = Mat::from_fn(n, 7, |i, j| ((i * 5 + j * 3) % 11) as f64);
         let mut c = spd(n);
-        subtract_square(c.as_mut(), a.as_ref());
+        add_square(c.as_mut(), -1.0, a.as_ref());
         let exact = spd(n) - &a * a.transpose();
         for j in 0..n {
             for i in j..n {
