@@ -32,7 +32,7 @@ use crate::failure::Failure;
 use crate::machine::Machine;
 
 /// Large matrices come and go. This allocator keeps their memory for the next one, where that of the system gives it back
-/// and pays for it again: a fifth of the time of a small solve.
+/// and pays for it again: up to a tenth of the time of a solve.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -36,10 +36,11 @@ pub enum Part {
     Perimeter,
 }
 
-/// Tables of `d^alpha psi` at the nodes of a part, for the derivatives that are needed, one below the other.
+/// Tables of `d^alpha psi` at the nodes of a part, for the derivatives that are needed, one below the other. Derivatives
+/// that always come together, as those of the Laplacian do, have one table for their sum.
 #[derive(Debug, Clone)]
 struct Tables {
-    /// The first row of every derivative.
+    /// The first row of every derivative; for a sum, with the first of its derivatives.
     starts: [Option<usize>; DERIVATIVES],
     values: Mat<f64>,
 }
@@ -60,7 +61,7 @@ pub struct ReferenceBasis {
 }
 
 impl ReferenceBasis {
-    /// The basis of a network. `interior` and `perimeter` say which derivatives will be needed where.
+    /// The basis of a network. `needed` says which sums of derivatives will be needed inside and on the perimeter.
     pub fn new(
         network: &FeatureNetwork,
         collocation: &Collocation,
@@ -68,7 +69,7 @@ impl ReferenceBasis {
         weights: Weights,
         truncation: Truncation,
         cut: f64,
-        needed: [&[usize]; 2],
+        needed: &[Vec<Vec<usize>>; 2],
     ) -> Result<Self> {
         let interior: Points = collocation.interior.iter().copied().collect();
         let perimeter: Points = collocation.perimeter.iter().map(|node| node.xi).collect();
@@ -103,8 +104,8 @@ impl ReferenceBasis {
                 (network.clone(), Lift::Dense(factor.lift), rank, full)
             }
         };
-        let interior = Tables::new(&network, &lift, &interior, needed[0]);
-        let perimeter = Tables::new(&network, &lift, &perimeter, needed[1]);
+        let interior = Tables::new(&network, &lift, &interior, &needed[0]);
+        let perimeter = Tables::new(&network, &lift, &perimeter, &needed[1]);
         Ok(ReferenceBasis { network, rank, full_rank, lift, interior, perimeter })
     }
 
@@ -134,10 +135,10 @@ impl ReferenceBasis {
 }
 
 impl Tables {
-    fn new(network: &FeatureNetwork, lift: &Lift, points: &Points, needed: &[usize]) -> Self {
+    fn new(network: &FeatureNetwork, lift: &Lift, points: &Points, needed: &[Vec<usize>]) -> Self {
         let count = points.x.len();
         let mut starts = [None; DERIVATIVES];
-        needed.iter().enumerate().for_each(|(k, &a)| starts[a] = Some(k * count));
+        needed.iter().enumerate().for_each(|(k, sum)| starts[sum[0]] = Some(k * count));
         let mut features = Mat::zeros(needed.len() * count, network.len());
         for (j, &b) in network.biases.iter().enumerate() {
             let w = [network.weights[0][j], network.weights[1][j]];

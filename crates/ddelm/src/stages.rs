@@ -1,7 +1,6 @@
 //! The stages of a solve that a rank carries out alone: rows and features of its subdomains, and their factors.
 
 use std::collections::{BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -19,6 +18,7 @@ use crate::problem::{Equation, Problem};
 use crate::progress::{Progress, Stage};
 use crate::report::{FeaturesReport, Span};
 use crate::settings::{InterfaceSolver, Method, Settings, Sharing};
+use crate::symbol::{ORDERS, Symbols};
 
 /// The local stages of a solve on one rank, which need no other rank.
 pub(crate) struct Stages<'a> {
@@ -105,8 +105,8 @@ impl<'a> Stages<'a> {
             .then(|| {
                 let needed = needed_derivatives(&rows);
                 let cut = settings.basis_cut(&problem.equation);
-                let (needed, pairs) = ([&needed[0][..], &needed[1][..]], problem.equation.pairs());
-                ReferenceBasis::new(&networks[0], collocation, pairs, weights, settings.truncation, cut, needed)
+                let pairs = problem.equation.pairs();
+                ReferenceBasis::new(&networks[0], collocation, pairs, weights, settings.truncation, cut, &needed)
             })
             .transpose()?;
         Ok(Assembled { networks, scales, rows, basis })
@@ -264,15 +264,26 @@ fn networks(
     }
 }
 
-/// The derivatives that some row needs at interior and at perimeter nodes.
-fn needed_derivatives(rows: &[LocalRows]) -> [Vec<usize>; 2] {
-    let union = |sets: &mut dyn Iterator<Item = usize>| -> Vec<usize> {
-        sets.collect::<BTreeSet<usize>>().into_iter().collect()
-    };
-    [
-        union(&mut rows.iter().flat_map(|r| r.interior.active())),
-        union(&mut rows.iter().flat_map(|r| r.perimeter.active().chain(r.flux.active()))),
-    ]
+/// The derivatives that some row needs at interior and at perimeter nodes. Those that all rows have with the same
+/// coefficient are needed as their sum.
+fn needed_derivatives(rows: &[LocalRows]) -> [Vec<Vec<usize>>; 2] {
+    let inside: Vec<&Symbols> = rows.iter().map(|r| &r.interior).collect();
+    let around: Vec<&Symbols> = rows.iter().flat_map(|r| [&r.perimeter, &r.flux]).collect();
+    let order = |a: usize| ORDERS[a][0] + ORDERS[a][1];
+    [inside, around].map(|parts| {
+        let active: BTreeSet<usize> = parts.iter().flat_map(|symbols| symbols.active()).collect();
+        let together = |a: usize, b: usize| {
+            order(a) == order(b) && parts.iter().all(|s| s.coefficients()[a] == s.coefficients()[b])
+        };
+        let mut sums: Vec<Vec<usize>> = Vec::new();
+        for a in active {
+            match sums.iter_mut().find(|sum| together(sum[0], a)) {
+                Some(sum) => sum.push(a),
+                None => sums.push(vec![a]),
+            }
+        }
+        sums
+    })
 }
 
 /// Groups of local problems with the same rows, bit for bit. Without shared features every one stands alone.
@@ -283,11 +294,8 @@ fn classes(rows: &[LocalRows], shared: bool) -> Vec<Vec<usize>> {
     let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
     let mut classes: Vec<Vec<usize>> = Vec::new();
     for (k, row) in rows.iter().enumerate() {
-        let mut hasher = DefaultHasher::new();
-        for symbols in [&row.interior, &row.perimeter, &row.flux] {
-            symbols.hash_bits(&mut hasher);
-        }
-        let candidates = by_hash.entry(hasher.finish()).or_default();
+        let hash = [&row.interior, &row.perimeter, &row.flux].iter().fold(0, |hash, symbols| symbols.hash(hash));
+        let candidates = by_hash.entry(hash).or_default();
         let same = |&class: &usize| {
             let first = &rows[classes[class][0]];
             first.interior == row.interior && first.perimeter == row.perimeter && first.flux == row.flux

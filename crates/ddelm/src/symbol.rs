@@ -213,14 +213,13 @@ impl Symbols {
         (0..DERIVATIVES).filter(|&a| self.coefficients[a].is_some())
     }
 
-    /// Feeds every number to a hasher, bit for bit.
-    pub fn hash_bits(&self, state: &mut impl std::hash::Hasher) {
-        for (a, column) in self.coefficients.iter().enumerate() {
-            if let Some(values) = column {
-                state.write_usize(a);
-                values.iter().for_each(|v| state.write_u64(v.to_bits()));
-            }
-        }
+    /// A hash of every bit, and of the hash before it. Quick rather than good: whoever uses it compares as well.
+    pub fn hash(&self, before: u64) -> u64 {
+        let mix = |hash: u64, bits: u64| (hash ^ bits).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        self.active().fold(before, |hash, a| {
+            let values = self.coefficients[a].iter().flatten();
+            values.fold(mix(hash, a as u64), |hash, value| mix(hash, value.to_bits()))
+        })
     }
 }
 
