@@ -66,6 +66,16 @@ fn lower_order_terms_and_mixed_conditions() {
     assert_below(2e-11, &gallery::mixed_conditions(), || unit_square([6, 4]), 16);
 }
 
+/// A box of subdomains whose Dirichlet problem is singular gives small pivots when it is eliminated; the whole problem is
+/// not singular, and refinement finds its solution.
+#[test]
+fn resonances_of_boxes_of_subdomains() {
+    for [across, up] in [[1.0_f64, 2.0], [2.0, 3.0], [3.0, 4.0], [4.0, 7.0]] {
+        let wave_number = std::f64::consts::PI * (7.0 / across).hypot(7.0 / up);
+        assert_below(1e-10, &gallery::helmholtz(wave_number), || unit_square([7, 7]), 16);
+    }
+}
+
 /// The paper's preset on 4 x 4 subdomains with 400 neurons each.
 fn paper(problem: &Problem, interface: InterfaceSolver, initialization: Initialization, seed: u64) -> [f64; 2] {
     let settings = Settings { points: 20, interface, initialization, seed, ..Settings::paper() };
