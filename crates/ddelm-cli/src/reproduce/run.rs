@@ -28,6 +28,8 @@ pub struct Run {
     pub initialization: Option<Initialization>,
     /// How the interface system is solved, if not as the preset does.
     pub interface: Option<InterfaceSolver>,
+    /// Where conjugate gradients stop, if not where the preset does.
+    pub tolerance: Option<f64>,
     /// The seed of the weights.
     pub seed: u64,
 }
@@ -63,7 +65,7 @@ pub enum Outcome {
 impl Run {
     /// A run of a preset as it is.
     pub fn new(preset: Preset, side: usize, points: usize, seed: u64) -> Self {
-        Run { preset, side, points, instead_of: None, initialization: None, interface: None, seed }
+        Run { preset, side, points, instead_of: None, initialization: None, interface: None, tolerance: None, seed }
     }
 
     /// The settings.
@@ -74,6 +76,9 @@ impl Run {
         }
         if let Some(interface) = self.interface {
             settings.interface = interface;
+        }
+        if let Some(tolerance) = self.tolerance {
+            settings.tolerance = tolerance;
         }
         settings
     }

@@ -45,7 +45,7 @@ impl From<NotPositive> for Error {
             stage: "interface factorization",
             problem: error.to_string(),
             hint: "the interface system is singular to working precision: check that the boundary conditions fix the \
-                   solution, and use fewer neurons than collocation points"
+                   solution; where the reaction is negative, another number of subdomains has other resonances"
                 .into(),
         }
     }
