@@ -65,7 +65,7 @@ pub enum Truncation {
 pub enum InterfaceSolver {
     /// Conjugate gradients on the Schur complement system.
     Cg,
-    /// Sparse Cholesky factorization, with refinement.
+    /// Multifrontal factorization, with refinement.
     Direct,
 }
 

@@ -43,7 +43,7 @@ int ddelm_mumps_factor(DMUMPS_STRUC_C *id, MUMPS_INT n, MUMPS_INT8 count, MUMPS_
     id->a_loc = values;
     id->perm_in = order;
     id->ICNTL(7) = 1; /* the order is given [5.5.1] */
-    id->ICNTL(12) = 1;
+    id->ICNTL(12) = 1; /* ... and not changed to pair unknowns */
     id->ICNTL(28) = 1;
     id->job = 1;
     dmumps_c(id);

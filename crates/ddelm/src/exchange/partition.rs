@@ -8,7 +8,7 @@
 //! - M. J. Berger, S. H. Bokhari, A partitioning strategy for nonuniform problems on multiprocessors, IEEE Trans.
 //!   Comput. 36 (1987).
 
-use crate::decomposition::{Decomposition, Edge};
+use crate::decomposition::Decomposition;
 use crate::error::{Error, Result};
 use crate::map::Point;
 
@@ -62,11 +62,6 @@ impl Partition {
     pub fn subdomains(&self, rank: usize) -> Vec<usize> {
         (0..self.rank_of.len()).filter(|&s| self.rank_of[s] == rank).collect()
     }
-
-    /// The ranks on both sides of an edge. The first one owns it.
-    pub fn sides(&self, edge: &Edge) -> [usize; 2] {
-        edge.sides.map(|(s, _)| self.rank_of[s])
-    }
 }
 
 #[cfg(test)]
@@ -90,7 +85,7 @@ mod tests {
     fn neighbours_stay_together() {
         let d = Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [16, 16]).unwrap();
         let partition = Partition::new(&d, 4).unwrap();
-        let cut = d.edges.iter().filter(|e| partition.sides(e)[0] != partition.sides(e)[1]).count();
+        let cut = d.edges.iter().filter(|e| partition.rank_of(e.sides[0].0) != partition.rank_of(e.sides[1].0)).count();
         // Four squares of 8 x 8 meet along two lines of 16 edges.
         assert_eq!(cut, 32);
     }

@@ -31,7 +31,7 @@ use crate::error::Error;
 
 /// A pivot without the sign it should have: the system is singular, by nature or by rounding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the pivot of interface unknown {unknown} is not positive")]
+#[error("the pivot of unknown {unknown} of the interface system does not have its sign")]
 pub struct NotPositive {
     /// The unknown, in the numbering of the caller.
     pub unknown: usize,
@@ -94,8 +94,9 @@ impl SignedCholesky {
         let order = &self.symbolic.order;
         assert_eq!(rhs.nrows(), order.len(), "one row for every interface unknown");
         let mut x = Mat::from_fn(order.len(), rhs.ncols(), |i, j| rhs[(order[i], j)]);
-        self.forward(&mut x);
-        self.backward(&mut x);
+        let levels = self.symbolic.levels.iter();
+        self.sweep(levels.clone(), &mut x, |class, x, below| self.forward(class, x, below));
+        self.sweep(levels.rev(), &mut x, |class, x, above| self.backward(class, x, above));
         for j in 0..rhs.ncols() {
             for (i, &unknown) in order.iter().enumerate() {
                 rhs[(unknown, j)] = x[(i, j)];
@@ -114,37 +115,27 @@ impl SignedCholesky {
         MatRef::from_column_major_slice(entries, pivots + boundary, pivots).split_at_row(pivots)
     }
 
-    /// x <- J L^-1 x
-    fn forward(&self, x: &mut Mat<f64>) {
-        let mut below = Vectors::default();
-        for level in &self.symbolic.levels {
+    /// Goes through the levels. `step` finds the rows of a class, pivots over boundary, one member beside the other: from x,
+    /// to which the pivots go back, and from the rows of the level before.
+    fn sweep<'a>(
+        &self,
+        levels: impl Iterator<Item = &'a Range<usize>>,
+        x: &mut Mat<f64>,
+        step: impl Fn(&Class, MatRef<'_, f64>, &Vectors) -> Mat<f64> + Sync,
+    ) {
+        let mut before = Vectors::default();
+        for level in levels {
             let classes = &self.symbolic.classes[level.clone()];
-            let solved: Vec<Mat<f64>> =
-                classes.par_iter().map(|class| self.forward_class(class, x.as_ref(), &below)).collect();
-            for (class, vectors) in classes.iter().zip(&solved) {
-                self.scatter(class, vectors, x.as_mut());
+            let rows: Vec<Mat<f64>> = classes.par_iter().map(|class| step(class, x.as_ref(), &before)).collect();
+            for (class, rows) in classes.iter().zip(&rows) {
+                self.scatter(class, rows, x.as_mut());
             }
-            below = Vectors { first: level.start, classes: solved };
+            before = Vectors { first: level.start, classes: rows };
         }
     }
 
-    /// x <- L^-T x
-    fn backward(&self, x: &mut Mat<f64>) {
-        let mut above = Vectors::default();
-        for level in self.symbolic.levels.iter().rev() {
-            let classes = &self.symbolic.classes[level.clone()];
-            let solved: Vec<Mat<f64>> =
-                classes.par_iter().map(|class| self.backward_class(class, x.as_ref(), &above)).collect();
-            for (class, vectors) in classes.iter().zip(&solved) {
-                self.scatter(class, vectors, x.as_mut());
-            }
-            above = Vectors { first: level.start, classes: solved };
-        }
-    }
-
-    /// Eliminates the pivots of a class in its right-hand sides: returns the rows of its members, pivots over boundary, one
-    /// member beside the other.
-    fn forward_class(&self, class: &Class, x: MatRef<'_, f64>, below: &Vectors) -> Mat<f64> {
+    /// A step of x <- J L^-1 x: eliminates the pivots of a class in its right-hand sides.
+    fn forward(&self, class: &Class, x: MatRef<'_, f64>, below: &Vectors) -> Mat<f64> {
         let mut v = self.gather(class, x);
         for (k, &f) in class.members.iter().enumerate() {
             for &child in &self.front(f).children {
@@ -167,9 +158,8 @@ impl SignedCholesky {
         v
     }
 
-    /// Finds the pivots of a class from the values on its boundary, which `above` has; returns the same as
-    /// [`Self::forward_class`].
-    fn backward_class(&self, class: &Class, x: MatRef<'_, f64>, above: &Vectors) -> Mat<f64> {
+    /// A step of x <- L^-T x: finds the pivots of a class from the values on its boundary.
+    fn backward(&self, class: &Class, x: MatRef<'_, f64>, above: &Vectors) -> Mat<f64> {
         let mut v = self.gather(class, x);
         let pivots = self.front(class.members[0]).pivots;
         for (k, &f) in class.members.iter().enumerate() {

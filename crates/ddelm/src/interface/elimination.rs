@@ -1,5 +1,7 @@
 //! The elimination: the fronts of the interface system, assembled and factored from the leaves of their tree to its roots.
 
+use std::ops::Range;
+
 use faer::prelude::{Reborrow, ReborrowMut};
 use faer::{MatMut, MatRef};
 use rayon::prelude::*;
@@ -25,7 +27,7 @@ impl<E: Fn(usize, MatMut<'_, f64>) + Sync> Elimination<'_, E> {
     /// Level by level, because a level needs the updates U of the one below and no others: two arrays hold them in turn.
     pub fn panels(&self) -> Result<Memory, NotPositive> {
         let Symbolic { classes, levels, .. } = self.symbolic;
-        let stored = |level: &std::ops::Range<usize>| classes[level.clone()].last().map_or(0, |class| class.update.end);
+        let stored = |level: &Range<usize>| classes[level.clone()].last().map_or(0, |class| class.update.end);
         let most = |parity: usize| levels.iter().map(stored).skip(parity).step_by(2).max().unwrap_or(0);
         let (mut here, mut below) = (Memory::zeros(most(0)), Memory::zeros(most(1)));
         let mut panels = Memory::zeros(self.symbolic.panel_entries());

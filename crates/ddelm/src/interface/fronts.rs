@@ -21,7 +21,7 @@ use super::congruence::{Class, classes};
 use super::dissection::nested_dissection;
 
 /// Time to assemble one entry of a front, in units of one operation of a dense kernel. It decides how many explicit
-/// zeros are worth a larger front. Measured; 32 to 64 differ by a tenth.
+/// zeros are worth a larger front. From 16 to 64 the times do not differ measurably.
 const ASSEMBLY: f64 = 64.0;
 
 /// A block of unknowns that are eliminated together.

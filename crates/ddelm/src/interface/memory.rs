@@ -1,6 +1,6 @@
 //! Memory of the interface factorization.
 //!
-//! The factor and its stack are the largest arrays there are, and are written once. The system hands out fresh memory by
+//! The factor and the updates of two levels are the largest arrays there are, and are written once. The system hands out fresh memory by
 //! pages of four kilobytes as a rule, each at the price of several thousand operations: for 16 x 16 subdomains that
 //! is as much as a third of the factorization. Large arrays ask for large pages; a system that has none ignores it.
 

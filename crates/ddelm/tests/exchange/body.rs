@@ -208,7 +208,11 @@ fn bytes_are_counted(machine: &Machine) {
     let (ranks, points) = (machine.size(), 8);
     let decomposition = rectangle([4, 4]);
     let partition = Partition::new(&decomposition, ranks).unwrap();
-    let cut = decomposition.edges.iter().filter(|e| partition.sides(e)[0] != partition.sides(e)[1]).count();
+    let cut = decomposition
+        .edges
+        .iter()
+        .filter(|e| partition.rank_of(e.sides[0].0) != partition.rank_of(e.sides[1].0))
+        .count();
     let run = |max_iterations| {
         let settings = Settings { interface: InterfaceSolver::Cg, points, max_iterations, ..Settings::fast() };
         solve_on(machine, &smooth(), [4, 4], &settings).unwrap().report.interface
