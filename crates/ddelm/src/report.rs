@@ -27,6 +27,8 @@ pub struct Errors {
     pub max: f64,
     /// Root mean square of the interface values' error (paper, Table 1); `None` without an interface.
     pub interface_rms: Option<f64>,
+    /// The same of the networks on both sides of the interface; `None` without an interface.
+    pub trace_rms: Option<f64>,
 }
 
 /// Estimated errors, from a second solution with more points and other features.

@@ -10,7 +10,7 @@ use crate::decomposition::Decomposition;
 use crate::error::{Error, Result};
 use crate::features::FeatureNetwork;
 use crate::field::{Failure, Field};
-use crate::map::{Point, determinant};
+use crate::map::{Point, determinant, side_point};
 use crate::operator::{Sample, diffusion_values, interior_symbols};
 use crate::problem::{Equation, Problem};
 use crate::report::{Errors, Report};
@@ -228,6 +228,7 @@ impl Solution {
             h1: Some(total.h1()).filter(|h| !h.is_nan()),
             max: total.max,
             interface_rms: self.interface_rms(exact)?,
+            trace_rms: self.trace_rms(exact, resolution)?,
         })
     }
 
@@ -243,7 +244,7 @@ impl Solution {
                 "compare solutions of the same problem",
             ));
         }
-        Ok(Errors { l2: total.l2(), h1: Some(total.h1()), max: total.max, interface_rms: None })
+        Ok(Errors { l2: total.l2(), h1: Some(total.h1()), max: total.max, interface_rms: None, trace_rms: None })
     }
 
     /// Sums of squared differences to another solution in every subdomain of this one.
@@ -290,6 +291,26 @@ impl Solution {
         let u = Sample { x, y }.values(exact, "exact.u", 0)?;
         let sum: f64 = self.interface.iter().zip(&u).map(|((_, v), u)| (v - u) * (v - u)).sum();
         Ok(Some((sum / u.len() as f64).sqrt()))
+    }
+
+    /// The error of the networks at the middles of `resolution` intervals of both sides of every edge.
+    fn trace_rms(&self, exact: &dyn Field, resolution: usize) -> Result<Option<f64>> {
+        let sides: Vec<(usize, usize)> = self.decomposition.edges.iter().flat_map(|edge| edge.sides).collect();
+        if sides.is_empty() {
+            return Ok(None);
+        }
+        let middles: Vec<f64> = (0..resolution).map(|i| (i as f64 + 0.5) / resolution as f64).collect();
+        let squares = sides
+            .par_iter()
+            .map(|&(s, side)| {
+                let xi: Vec<Point> = middles.iter().map(|&t| side_point(side, t)).collect();
+                let map = self.decomposition.subdomains[s].map.as_ref();
+                let u = Sample::new(map, xi.iter().copied()).values(exact, "exact.u", s)?;
+                let traces = self.reference_derivatives(s, &xi, &[0]).swap_remove(0);
+                Ok(traces.iter().zip(u).map(|(v, u)| (v - u) * (v - u)).sum())
+            })
+            .collect::<Result<Vec<f64>>>()?;
+        Ok(Some((squares.iter().sum::<f64>() / (squares.len() * resolution) as f64).sqrt()))
     }
 }
 

@@ -9,8 +9,8 @@ pub struct Grid {
 
 impl Grid {
     /// A table with these headings and no rows yet.
-    pub fn new(headings: Vec<&str>) -> Self {
-        Grid { rows: vec![headings.into_iter().map(String::from).collect()] }
+    pub fn new(headings: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Grid { rows: vec![headings.into_iter().map(Into::into).collect()] }
     }
 
     /// Adds a row; missing cells stay empty.

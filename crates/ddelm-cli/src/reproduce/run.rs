@@ -41,8 +41,8 @@ pub struct Measured {
     pub errors: Option<Errors>,
     /// Errors against finite elements.
     pub against_elements: Option<Errors>,
-    /// Root mean square error of the interface values.
-    pub interface_rms: Option<f64>,
+    /// Root mean square error of the interface values, and of the networks on both sides of the interface.
+    pub interface_rms: Option<[f64; 2]>,
     /// Time of the solve.
     pub seconds: f64,
     /// Iterations of conjugate gradients; `None` for a direct solve.
@@ -127,7 +127,7 @@ impl Measured {
         if let Some(exact) = &problem.exact {
             let errors = solution.errors(exact.as_ref(), 2 * points)?;
             measured.errors = Some(Errors { l2: errors.l2, h1: errors.h1.unwrap_or(f64::NAN) });
-            measured.interface_rms = errors.interface_rms;
+            measured.interface_rms = errors.interface_rms.zip(errors.trace_rms).map(<[f64; 2]>::from);
         }
         Ok(measured)
     }

@@ -80,7 +80,7 @@ class FiniteElementSolution:
         if found is None:
             return None
         l2, h1 = found
-        return Errors(l2=l2, h1=h1, max=float("nan"), interface_rms=None)
+        return Errors(l2=l2, h1=h1, max=float("nan"))
 
     @property
     def iterations(self) -> int:

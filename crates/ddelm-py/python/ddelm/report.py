@@ -19,7 +19,9 @@ class Errors:
     #: Largest absolute error.
     max: float
     #: Root mean square of the interface values' error; None without an interface.
-    interface_rms: Optional[float]
+    interface_rms: Optional[float] = None
+    #: The same of the networks on both sides of the interface.
+    trace_rms: Optional[float] = None
 
 
 @dataclass(frozen=True)

@@ -178,5 +178,5 @@ fn finite_element_errors(solution: &FiniteElementSolution, exact: &dyn crate::fi
         let values = crate::operator::Sample { x: x.clone(), y: vec![y; x.len()] }.values(exact, "exact.u", 0)?;
         max = row.iter().zip(values).fold(max, |max, (u, v)| max.max((u - v).abs()));
     }
-    Ok(Errors { l2: norms.l2, h1: norms.h1, max, interface_rms: None })
+    Ok(Errors { l2: norms.l2, h1: norms.h1, max, interface_rms: None, trace_rms: None })
 }
