@@ -25,9 +25,9 @@ pub enum Initialization {
     Weighted,
     /// Weights uniform in `[-l, l]^2` in physical coordinates, biases as suggested.
     Manual,
-    /// The same as suggested with He's `l = sqrt(2 / neurons)`, the paper's Table 1.
+    /// As suggested, with He's `l = sqrt(2 / neurons)`, the paper's Table 1.
     He,
-    /// The same as suggested with Glorot's `l = sqrt(6 / (2 + neurons))`.
+    /// As suggested, with Glorot's `l = sqrt(6 / (2 + neurons))`.
     Glorot,
 }
 
@@ -38,7 +38,7 @@ pub struct Distribution {
     pub activation: Activation,
     /// The kind of distribution.
     pub initialization: Initialization,
-    /// Half the range of the weights, l. He and Glorot have their own.
+    /// Half the range of the weights, l.
     pub scale: f64,
     /// By how much of its side the subdomain is enlarged for the biases, r.
     pub radius: f64,
@@ -64,12 +64,7 @@ impl FeatureNetwork {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(subdomain as u64);
         let mut uniform = || (rng.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64);
-        let m = neurons as f64;
-        let l = match d.initialization {
-            Initialization::Suggested | Initialization::Weighted | Initialization::Manual => d.scale,
-            Initialization::He => (2.0 / m).sqrt(),
-            Initialization::Glorot => (6.0 / (2.0 + m)).sqrt(),
-        };
+        let l = d.scale;
         let affine = match (d.initialization == Initialization::Manual, map) {
             (false, _) => None,
             (true, Some(affine)) => Some(affine),
@@ -174,13 +169,7 @@ mod tests {
     #[test]
     fn weights_stay_in_their_range() {
         let map = Affine::rectangle([0.0, 0.0], 0.5, 0.5);
-        let ranges = [
-            (Initialization::Suggested, 2.0),
-            (Initialization::Weighted, 2.0),
-            (Initialization::Manual, 1.0),
-            (Initialization::He, (2.0_f64 / 500.0).sqrt()),
-            (Initialization::Glorot, (6.0_f64 / 502.0).sqrt()),
-        ];
+        let ranges = [(Initialization::Suggested, 2.0), (Initialization::Weighted, 2.0), (Initialization::Manual, 1.0)];
         for (kind, l) in ranges {
             let network = FeatureNetwork::sample(&distribution(kind), 500, 1, 0, Some(map)).unwrap();
             let largest = network.weights.iter().flatten().fold(0.0f64, |a, w| a.max(w.abs()));

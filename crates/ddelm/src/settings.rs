@@ -195,6 +195,8 @@ impl Settings {
         let neurons = self.neurons() as f64;
         let preset = match (self.initialization, self.scaled_rows, equation) {
             (Initialization::Manual, ..) => 1.0,
+            (Initialization::He, ..) => (2.0 / neurons).sqrt(),
+            (Initialization::Glorot, ..) => (6.0 / (2.0 + neurons)).sqrt(),
             (_, true, Equation::SecondOrder { .. }) => 0.019 * neurons.powf(0.75),
             (_, true, Equation::Plate { .. }) => 0.014 * neurons.powf(0.75),
             (_, false, Equation::SecondOrder { .. }) => 0.125 * neurons.sqrt(),
@@ -287,5 +289,20 @@ impl Settings {
 impl Default for Settings {
     fn default() -> Self {
         Settings::fast()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_initialization_has_a_scale_of_its_own_unless_one_is_given() {
+        let settings = |initialization| Settings { neurons: Some(400), initialization, ..Settings::paper() };
+        let kinds = [Initialization::Suggested, Initialization::Manual, Initialization::He, Initialization::Glorot];
+        let found = kinds.map(|kind| settings(kind).scale_for(&Equation::poisson()));
+        assert_eq!(found, [2.5, 1.0, (2.0_f64 / 400.0).sqrt(), (6.0_f64 / 402.0).sqrt()]);
+        let given = Settings { scale: Some(0.5), ..settings(Initialization::He) };
+        assert_eq!(given.scale_for(&Equation::poisson()), 0.5);
     }
 }

@@ -1,20 +1,24 @@
 //! What a run of the paper's method costs, and what this machine allows.
 //!
-//! With p intervals per side a subdomain has m = (p + 1)^2 rows and n = p^2 neurons, of which a share of about 0.65 is
-//! numerically independent. The pivoted factorization takes `4 m n r - 2 (m + n) r^2 + 4 r^3 / 3` operations. The rate is
-//! measured on a small problem; large ones run a little faster. Iterations are a guess from experience.
+//! With p intervals per side a subdomain has m = (p + 1)^2 rows and n = p^2 neurons, of which r are numerically
+//! independent. The pivoted factorization takes `4 m n r - 2 (m + n) r^2 + 4 r^3 / 3` operations. The rate is
+//! measured on a small problem; large ones run a little faster. Ranks and iterations are guesses from experience.
 //!
 //! On a parallel machine all ranks are taken to be as fast as the first one, and to share its memory.
 
 use ddelm::decomposition::Decomposition;
+use ddelm::features::Initialization;
 use ddelm::gallery;
 use ddelm::settings::Settings;
 use ddelm::solver::Solver;
 use ddelm::{Result, problem::Equation};
 use std::sync::Arc;
 
-/// Share of the neurons that are independent.
+/// Share of the neurons that are independent with the suggested weights.
 const RANK: f64 = 0.65;
+
+/// Neurons that are independent with smaller weights: they are polynomials up to rounding.
+const POLYNOMIALS: f64 = 150.0;
 
 /// Iterations of conjugate gradients per subdomain in one direction.
 const ITERATIONS: f64 = 900.0;
@@ -56,31 +60,31 @@ impl Budget {
         let decomposition = Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [side; 2])?;
         let settings = Settings { points, ..Settings::paper() };
         let solution = Solver::new(&gallery::poisson(), Arc::new(decomposition), &settings)?.solve()?;
-        let operations = (side * side) as f64 * operations(points);
+        let operations = (side * side) as f64 * operations(points, Initialization::Suggested);
         let threads = rayon::current_num_threads();
         let rate = operations / solution.report.seconds.factor.max(1e-3) / threads.min(side * side) as f64;
         Ok(Budget { bytes, seconds, rate, threads, ranks })
     }
 
     /// The cost of a run of the paper's method on side x side subdomains.
-    pub fn cost(&self, equation: &Equation, side: usize, points: usize) -> Cost {
+    pub fn cost(&self, equation: &Equation, side: usize, points: usize, weights: Initialization) -> Cost {
         let ranks = if side * side >= self.ranks { self.ranks } else { 1 };
         // With fewer subdomains than threads, some of them wait.
         let threads = (ranks * self.threads).min(side * side) as f64;
         let (count, pairs) = ((side * side) as f64, equation.pairs() as f64);
         let (m, n) = sizes(points);
-        let (r, around) = (RANK * n, pairs * 4.0 * points as f64);
+        let (r, around) = (rank(n, weights), pairs * 4.0 * points as f64);
         let kept = m * r + r * r + around * (m + r + 2.0 * around);
         let bytes = 8.0 * (count * kept + threads * 2.0 * m * n);
-        let factor = count * operations(points) / (self.rate * threads);
+        let factor = count * operations(points, weights) / (self.rate * threads);
         let interface = ITERATIONS * side as f64 * 16.0 * count * around * around / BANDWIDTH;
         Cost { bytes, seconds: factor + if side > 1 { interface } else { 0.0 } }
     }
 
     /// The most points, from a number downwards by halves, that the budget allows.
-    pub fn fit(&self, equation: &Equation, side: usize, points: usize) -> usize {
+    pub fn fit(&self, equation: &Equation, side: usize, points: usize, weights: Initialization) -> usize {
         let fits = |points: usize| {
-            let cost = self.cost(equation, side, points);
+            let cost = self.cost(equation, side, points, weights);
             cost.bytes <= self.bytes && cost.seconds <= self.seconds
         };
         let mut points = points;
@@ -97,10 +101,18 @@ fn sizes(points: usize) -> (f64, f64) {
     ((p + 1.0) * (p + 1.0), p * p)
 }
 
+/// How many of n neurons are independent.
+fn rank(n: f64, weights: Initialization) -> f64 {
+    match weights {
+        Initialization::Suggested | Initialization::Weighted => RANK * n,
+        Initialization::Manual | Initialization::He | Initialization::Glorot => POLYNOMIALS.min(n),
+    }
+}
+
 /// Operations of a local factorization.
-fn operations(points: usize) -> f64 {
+fn operations(points: usize, weights: Initialization) -> f64 {
     let (m, n) = sizes(points);
-    let r = RANK * n;
+    let r = rank(n, weights);
     4.0 * m * n * r - 2.0 * (m + n) * r * r + 4.0 / 3.0 * r * r * r
 }
 
@@ -114,6 +126,7 @@ pub fn available_memory() -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use Initialization::{He, Suggested};
 
     const BUDGET: Budget = Budget { bytes: 8e9, seconds: 1800.0, rate: 1e10, threads: 2, ranks: 1 };
 
@@ -121,20 +134,21 @@ mod tests {
     fn the_dense_problems_of_the_paper_are_as_large_as_they_are() {
         let poisson = Equation::poisson();
         // K alone takes 35 GB on one subdomain, and 2 GB on each of four.
-        assert!(BUDGET.cost(&poisson, 1, 256).bytes > 35e9);
-        assert!(BUDGET.cost(&poisson, 2, 128).bytes > 4.0 * 2e9);
-        assert!(BUDGET.cost(&poisson, 16, 16).bytes < 1e9);
+        assert!(BUDGET.cost(&poisson, 1, 256, Suggested).bytes > 35e9);
+        assert!(BUDGET.cost(&poisson, 2, 128, Suggested).bytes > 4.0 * 2e9);
+        assert!(BUDGET.cost(&poisson, 16, 16, Suggested).bytes < 1e9);
     }
 
     #[test]
     fn points_are_reduced_only_where_they_must() {
         let poisson = Equation::poisson();
-        assert_eq!(BUDGET.fit(&poisson, 16, 16), 16);
-        assert_eq!(BUDGET.fit(&poisson, 8, 32), 32);
+        assert_eq!(BUDGET.fit(&poisson, 16, 16, Suggested), 16);
+        assert_eq!(BUDGET.fit(&poisson, 8, 32, Suggested), 32);
         let many = Budget { ranks: 8, ..BUDGET };
-        assert!(many.cost(&poisson, 16, 16).seconds < BUDGET.cost(&poisson, 16, 16).seconds);
-        assert_eq!(many.cost(&poisson, 2, 64), BUDGET.cost(&poisson, 2, 64));
-        let reduced = BUDGET.fit(&poisson, 1, 256);
-        assert!(reduced < 256 && BUDGET.cost(&poisson, 1, reduced).bytes <= BUDGET.bytes);
+        assert!(many.cost(&poisson, 16, 16, Suggested).seconds < BUDGET.cost(&poisson, 16, 16, Suggested).seconds);
+        assert_eq!(many.cost(&poisson, 2, 64, Suggested), BUDGET.cost(&poisson, 2, 64, Suggested));
+        assert!(BUDGET.fit(&poisson, 2, 128, Suggested) < 128 && BUDGET.fit(&poisson, 2, 128, He) == 128);
+        let reduced = BUDGET.fit(&poisson, 1, 256, Suggested);
+        assert!(reduced < 256 && BUDGET.cost(&poisson, 1, reduced, Suggested).bytes <= BUDGET.bytes);
     }
 }

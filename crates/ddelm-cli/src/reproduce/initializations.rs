@@ -30,35 +30,37 @@ const SOLVERS: [(&str, InterfaceSolver, Option<f64>); 3] = [
     ("direct", InterfaceSolver::Direct, None),
 ];
 
+/// What is measured with each of them.
+const MEASURES: [&str; 2] = ["values", "networks"];
+
 /// Seconds of all runs, estimated.
 pub fn estimate(laboratory: &Laboratory) -> f64 {
-    let runs = (SOLVERS.len() * METHODS.len()) as f64;
-    TABLE_1_SIDES
-        .iter()
-        .map(|&side| runs * laboratory.budget.cost(&Equation::poisson(), side, points(laboratory, side)).seconds)
-        .sum()
+    let runs = TABLE_1_SIDES.iter().flat_map(|&side| METHODS.map(|(_, weights)| (side, weights)));
+    let seconds = |(side, weights)| cost(laboratory, side, points(laboratory, side, weights), weights);
+    SOLVERS.len() as f64 * runs.map(seconds).sum::<f64>()
 }
 
-fn points(laboratory: &Laboratory, side: usize) -> usize {
-    laboratory.budget.fit(&Equation::poisson(), side, INTERVALS / side)
+fn points(laboratory: &Laboratory, side: usize, weights: Initialization) -> usize {
+    laboratory.budget.fit(&Equation::poisson(), side, INTERVALS / side, weights)
 }
 
-/// What is measured in each way.
-const MEASURES: [&str; 2] = ["values", "networks"];
+fn cost(laboratory: &Laboratory, side: usize, points: usize, weights: Initialization) -> f64 {
+    laboratory.budget.cost(&Equation::poisson(), side, points, weights).seconds
+}
 
 /// Runs the table and writes it to disk after every row.
 pub fn reproduce(laboratory: &Laboratory) -> Result<()> {
     let columns = SOLVERS.iter().flat_map(|(solver, ..)| MEASURES.map(|measure| format!("{solver}: {measure}")));
     let mut grid = Grid::new(["N", "weights", "neurons", "published"].map(String::from).into_iter().chain(columns));
     for (column, &side) in TABLE_1_SIDES.iter().enumerate() {
-        let points = points(laboratory, side);
-        let mark = if points * side < INTERVALS { " (reduced)" } else { "" };
-        let neurons = format!("{}{mark}", number((side * points).pow(2)));
         for (row, (name, initialization)) in METHODS.into_iter().enumerate() {
             if !laboratory.wants(Preset::Paper) {
                 break;
             }
-            let mut cells = vec![String::new(), name.into(), neurons.clone(), error(TABLE_1[row][column])];
+            let points = points(laboratory, side, initialization);
+            let mark = if points * side < INTERVALS { " (reduced)" } else { "" };
+            let neurons = format!("{}{mark}", number((side * points).pow(2)));
+            let mut cells = vec![String::new(), name.into(), neurons, error(TABLE_1[row][column])];
             if row == 0 {
                 cells[0] = format!("{side} x {side}");
             }
@@ -90,10 +92,7 @@ fn measure(laboratory: &Laboratory, run: &Run, what: &str) -> Result<[String; 2]
     let study = Study::Poisson;
     let problem = study.problem(&laboratory.realizations)?;
     let name = format!("table-1 {0} x {0} {what}", run.side);
-    let cost = match run.preset {
-        Preset::Paper => laboratory.budget.cost(&problem.equation, run.side, run.points).seconds,
-        Preset::Fast => 0.0,
-    };
+    let cost = run.initialization.map_or(0.0, |weights| cost(laboratory, run.side, run.points, weights));
     laboratory.tracker.begin(&name, cost, Some(laboratory.budget.seconds));
     let outcome =
         run.solve(laboratory, study, &problem, |solution| Measured::against_exact(&problem, solution, run.points))?;

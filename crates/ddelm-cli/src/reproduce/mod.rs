@@ -21,6 +21,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use ddelm::features::Initialization;
 use ddelm::settings::Preset;
 use ddelm::{Error, Result, atomic};
 
@@ -209,7 +210,7 @@ impl Laboratory {
     fn say_estimate(&self, item: Item, run: &run::Run, cost: budget::Cost) {
         let reduced = run.instead_of.map_or(String::new(), |full| {
             let equation = ddelm::problem::Equation::poisson();
-            let needed = self.budget.cost(&equation, run.side, full);
+            let needed = self.budget.cost(&equation, run.side, full, Initialization::Suggested);
             format!(
                 ", reduced from {} neurons, which need about {} and {}",
                 markdown::number((run.side * full).pow(2)),

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use ddelm::Result;
+use ddelm::features::Initialization;
 use ddelm::problem::Problem;
 use ddelm::settings::Preset;
 
@@ -27,12 +28,13 @@ pub fn plan(laboratory: &Laboratory, number: u8) -> Result<Vec<(Published, Run, 
     let mut runs = Vec::new();
     for published in rows(number) {
         let (side, full) = (published.side, INTERVALS / published.side);
-        let points = laboratory.budget.fit(&equation, side, full);
+        let points = laboratory.budget.fit(&equation, side, full, Initialization::Suggested);
         let paper = Run {
             instead_of: (points < full).then_some(full),
             ..Run::new(Preset::Paper, side, points, laboratory.seed)
         };
-        runs.push((published, paper, laboratory.budget.cost(&equation, side, points)));
+        let cost = laboratory.budget.cost(&equation, side, points, Initialization::Suggested);
+        runs.push((published, paper, cost));
         let fast = Run::new(Preset::Fast, side, study.default_points(side), laboratory.seed);
         runs.push((published, fast, Cost { bytes: 0.0, seconds: COMPARISON }));
     }
