@@ -20,12 +20,16 @@ use crate::basis::{Part, ReferenceBasis, safe_rank};
 use crate::collocation::Collocation;
 use crate::error::{Error, Result};
 use crate::factor::{
-    Householder, PivotedQr, Qr, multiply, multiply_add, pivoted_qr, qr, solve_upper_right, truncated_svd,
+    Householder, PivotedQr, Qr, TruncatedSvd, multiply, multiply_add, pivoted_qr, pivoted_qr_beyond, qr,
+    solve_upper_right, truncated_svd,
 };
 use crate::features::FeatureNetwork;
 use crate::lift::{Lift, Lifted};
 use crate::operator::{LocalRows, Weights};
 use crate::settings::Truncation;
+
+/// Few neurons are independent if it is one in so many.
+const FEW: usize = 8;
 
 /// What the unknowns of a local problem are.
 #[derive(Clone, Copy)]
@@ -223,16 +227,29 @@ struct Inverse {
 /// The cut is relative to the largest singular value, as with the SVD. That lies between the largest column, which is
 /// the first pivot, and the Frobenius norm, ten times as large for features that are nearly parallel; the geometric mean
 /// stands for it.
+///
+/// Where few neurons are independent, as with small weights, the SVD of what pivoting leaves of K costs little. The
+/// directions near the cut are then those of all neurons, with the rounding of all of them averaged out.
 fn pivoted_inverse(k: Mat<f64>, cut: f64, limit: usize, shortest: bool) -> Result<Inverse> {
     let largest = k.col_iter().map(|column| column.norm_l2()).fold(f64::MIN_POSITIVE, f64::max);
     let neurons = k.ncols();
-    let cut = cut * (k.norm_l2() / largest).sqrt();
-    let factor = pivoted_qr(k, cut, limit)?;
+    let pivot_cut = cut * (k.norm_l2() / largest).sqrt();
     if shortest {
-        return complete_orthogonal(factor);
+        return complete_orthogonal(pivoted_qr(k, pivot_cut, limit)?);
+    }
+    let few = (neurons / FEW).min(limit);
+    let factor = pivoted_qr_beyond(k, pivot_cut, few, limit)?;
+    if factor.rank() <= few {
+        return singular_inverse(factor.svd(cut)?);
     }
     let selection = Some(Selection { columns: factor.columns, neurons });
     Ok(Inverse { orthogonal: Orthogonal::Q(factor.q), lift: Some(Lift::Triangular(factor.r)), selection })
+}
+
+/// The truncated inverse by the SVD.
+fn singular_inverse(factor: TruncatedSvd) -> Result<Inverse> {
+    let orthogonal = Orthogonal::Qr(qr(factor.u)?);
+    Ok(Inverse { orthogonal, lift: Some(Lift::Dense(factor.lift)), selection: None })
 }
 
 /// The shortest coefficients: with `[R_1 R_2] = L Z'` and orthonormal Z they are `c = P Z L^-1 y`.
@@ -273,11 +290,7 @@ impl LocalFactor {
                 let limit = if guarded { safe_rank(height) } else { height.min(k.ncols()) };
                 match truncation {
                     Truncation::Qr => pivoted_inverse(k, cut, limit, shortest)?,
-                    Truncation::Svd => {
-                        let factor = truncated_svd(k.as_ref(), cut, limit)?;
-                        let lift = Some(Lift::Dense(factor.lift));
-                        Inverse { orthogonal: Orthogonal::Qr(qr(factor.u)?), lift, selection: None }
-                    }
+                    Truncation::Svd => singular_inverse(truncated_svd(k.as_ref(), cut, limit)?)?,
                 }
             }
         };

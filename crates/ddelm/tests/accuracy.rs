@@ -115,7 +115,8 @@ fn initializations_are_ordered_as_in_the_paper() {
     assert!(he < 1e-3 && manual < he / 100.0 && suggested < manual, "{he:.1e}, {manual:.1e}, {suggested:.1e}");
 }
 
-/// Table 1 with the paper's 65,536 neurons, measured as the authors' program does: at most three times its errors.
+/// Table 1 with the paper's 65,536 neurons: at most three times its errors, of the interface values as its caption says and
+/// of the networks there as the authors' program measures them.
 #[test]
 fn initializations_are_as_good_as_in_the_paper() {
     for (side, initialization, published) in [
@@ -127,7 +128,8 @@ fn initializations_are_as_good_as_in_the_paper() {
     ] {
         let interface = InterfaceSolver::Direct;
         let settings = Settings { points: 256 / side, interface, initialization, ..Settings::paper() };
-        let found = on_squares(&gallery::poisson(), side, &settings).trace_rms.unwrap();
+        let errors = on_squares(&gallery::poisson(), side, &settings);
+        let found = errors.interface_rms.unwrap().max(errors.trace_rms.unwrap());
         assert!(
             found <= 3.0 * published,
             "{initialization:?}, {side} x {side}: {found:.1e}, published {published:.1e}"

@@ -9,6 +9,8 @@
 //! | [`pivoted_qr`] | K P = Q_r \[R, *\] + dropped | P \[R^-1 Q_r'; 0\] | raw features, stopped at the numerical rank |
 //! | [`truncated_svd`] | K = U_r S_r V_r' + dropped | V_r S_r^-1 U_r' | raw features; makes the reference basis |
 //!
+//! Where few features are independent, [`PivotedQr::svd`] has the SVD at the price of the pivoted QR.
+//!
 //! In all three K K+ is the orthogonal projector Q_r Q_r' (U_r U_r'). The two QR factorizations keep the whole
 //! orthogonal m x m matrix Q = [Q_r, Q_perp] as a product of reflections, [`Householder`]: the first r rows of Q'x are
 //! Q_r'x, which the coefficients need, and the other m - r rows are Q_perp'x, whose length is the residual
@@ -35,7 +37,7 @@ mod svd;
 pub use faer::{Mat, MatMut, MatRef};
 
 pub use householder::{Householder, Qr, qr};
-pub use pivoted::{PivotedQr, pivoted_qr};
+pub use pivoted::{PivotedQr, pivoted_qr, pivoted_qr_beyond};
 pub use product::{
     multiply, multiply_add, multiply_add_vector, multiply_vector, solve_upper, solve_upper_right, solve_upper_transpose,
 };

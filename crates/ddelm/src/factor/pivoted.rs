@@ -26,6 +26,7 @@ use pulp::Arch;
 use super::householder::block_size;
 use super::panel::{Reflection, as_slice};
 use super::sketch::Sketch;
+use super::svd::{TruncatedSvd, truncated_svd};
 use super::{
     Householder, failure, largest_entry, multiply_add, multiply_add_vector, multiply_vector, reciprocal_scale,
 };
@@ -39,6 +40,9 @@ const SKETCHED: usize = 300;
 
 /// Pivots this close to the cut are found on the matrix itself.
 const CLOSE: f64 = 4.0;
+
+/// How far beyond the cut a matrix of low rank is factored.
+const BEYOND: f64 = 1.0 / 16.0;
 
 /// A QR factorization with column pivoting of rank r: `K[:, columns] = Q_r R`.
 #[derive(Clone, Debug)]
@@ -64,6 +68,25 @@ impl PivotedQr {
     pub fn rank(&self) -> usize {
         self.columns.len()
     }
+
+    /// The singular value decomposition of what was not dropped, `Q_r [R, rest]`, with the singular values above `cut`
+    /// times the largest.
+    pub fn svd(&self, cut: f64) -> Result<TruncatedSvd> {
+        let (rank, n) = (self.rank(), self.columns.len() + self.dropped.len());
+        let wide = Mat::from_fn(rank, n, |i, j| match j.checked_sub(rank) {
+            None => self.r[(i, j)],
+            Some(j) => self.rest[(i, j)],
+        });
+        let inner = truncated_svd(wide.as_ref(), cut, rank)?;
+        let mut u = Mat::zeros(self.q.rows(), inner.rank());
+        u.as_mut().subrows_mut(0, rank).copy_from(&inner.u);
+        self.q.apply(u.as_mut());
+        let mut lift = Mat::zeros(n, inner.rank());
+        for (i, &j) in self.columns.iter().chain(&self.dropped).enumerate() {
+            lift.row_mut(j).copy_from(inner.lift.row(i));
+        }
+        Ok(TruncatedSvd { u, lift, singular_values: inner.singular_values })
+    }
 }
 
 /// The pivoted QR factorization of any matrix: stops before the first pivot that is at most `cut` times the largest,
@@ -71,7 +94,13 @@ impl PivotedQr {
 ///
 /// A cut of zero (or less) stops only where nothing at all is left. A zero matrix has rank zero. Extreme entries
 /// (1e300, 1e-300) are handled; entries that are not finite, or an R that overflows, are an error.
-pub fn pivoted_qr(mut k: Mat<f64>, cut: f64, max_rank: usize) -> Result<PivotedQr> {
+pub fn pivoted_qr(k: Mat<f64>, cut: f64, max_rank: usize) -> Result<PivotedQr> {
+    pivoted_qr_beyond(k, cut, 0, max_rank)
+}
+
+/// As [`pivoted_qr`], but a matrix with fewer than `few` pivots above the cut is factored beyond it, to at most `few`
+/// columns: far enough to find its singular vectors down to the cut, see [`PivotedQr::svd`].
+pub fn pivoted_qr_beyond(mut k: Mat<f64>, cut: f64, few: usize, max_rank: usize) -> Result<PivotedQr> {
     let limit = k.nrows().min(k.ncols()).min(max_rank);
     let scale = reciprocal_scale(largest_entry(k.as_ref())?);
     if scale != 1.0 {
@@ -79,7 +108,7 @@ pub fn pivoted_qr(mut k: Mat<f64>, cut: f64, max_rank: usize) -> Result<PivotedQ
     }
     let mut elimination = Elimination::new(k);
     elimination.sketched_blocks(cut, limit);
-    elimination.blocks(cut, limit);
+    elimination.blocks(|rank| if rank < few { BEYOND * cut } else { cut }, limit);
     let factors = elimination.finish(scale.recip());
     // The first pivot is the largest of all entries of R.
     if factors.pivots.first().is_some_and(|pivot| pivot.is_infinite()) {
@@ -133,9 +162,9 @@ impl Elimination {
         self.tau.len()
     }
 
-    /// All steps up to the numerical rank or to the limit.
-    fn blocks(&mut self, cut: f64, limit: usize) {
-        while self.rank() < limit && self.block(cut, limit) {}
+    /// All steps up to the numerical rank or to the limit; the cut may depend on the number of steps done.
+    fn blocks(&mut self, cut: impl Fn(usize) -> f64, limit: usize) {
+        while self.rank() < limit && self.block(&cut, limit) {}
     }
 
     /// Blocks of steps whose pivots a sketch chooses, while they are well above the cut.
@@ -154,11 +183,11 @@ impl Elimination {
     fn sketched_block(&mut self, sketch: &mut Sketch, least: f64) -> bool {
         let ((m, n), start) = (self.a.shape(), self.rank());
         let mut choice = Elimination::new(sketch.columns(start));
-        choice.blocks(0.0, BLOCK);
+        choice.blocks(|_| 0.0, BLOCK);
         let chosen = &choice.order[..choice.rank()];
         let mut panel =
             Elimination::new(Mat::from_fn(m - start, chosen.len(), |i, j| self.a[(start + i, start + chosen[j])]));
-        panel.blocks(0.0, BLOCK);
+        panel.blocks(|_| 0.0, BLOCK);
         if panel.rank() < BLOCK || panel.diagonal.iter().any(|beta| beta.abs() <= least) {
             return false;
         }
@@ -191,13 +220,13 @@ impl Elimination {
     }
 
     /// One block of steps and the update of the rest; false if the numerical rank was reached.
-    fn block(&mut self, cut: f64, limit: usize) -> bool {
+    fn block(&mut self, cut: impl Fn(usize) -> f64, limit: usize) -> bool {
         let start = self.rank();
         let mut stale = false;
         while self.rank() < limit.min(start + BLOCK) && !stale {
             let (pivot, norm) = self.largest();
             let first = self.diagonal.first().map_or(0.0, |beta| beta.abs());
-            if norm == 0.0 || norm <= cut * first {
+            if norm == 0.0 || norm <= cut(self.rank()) * first {
                 return false;
             }
             let next = self.rank();
@@ -358,7 +387,7 @@ fn leading_columns(mut a: Mat<f64>, columns: usize) -> Mat<f64> {
 #[cfg(test)]
 mod tests {
     use super::super::samples::{distance, identity, product, random, selected, tanh_features};
-    use super::super::{solve_upper, truncated_svd};
+    use super::super::solve_upper;
     use super::*;
     use proptest::prelude::*;
 
@@ -411,13 +440,37 @@ mod tests {
 
     /// Matrices large enough for a sketch are cut at the same place as without one.
     #[test]
+    fn few_independent_columns_have_the_singular_vectors_of_all() {
+        let (k, cut) = (tanh_features(17, 400, 0.3, 1), 1e-13);
+        let all = truncated_svd(k.as_ref(), cut, usize::MAX).unwrap();
+        let factor = pivoted_qr_beyond(k.clone(), cut, 100, usize::MAX).unwrap();
+        assert!(factor.rank() > all.rank() && factor.rank() < 100, "{} and {}", factor.rank(), all.rank());
+        let found = factor.svd(cut).unwrap();
+        assert_eq!(found.rank(), all.rank());
+        for (a, b) in found.singular_values.iter().zip(&all.singular_values).take(all.rank()) {
+            assert!((a - b).abs() <= 1e-3 * cut * all.singular_values[0] + 1e-12 * b, "{a} and {b}");
+        }
+        assert!(distance(&product(&k, &found.lift), &found.u) < 1e3 * f64::EPSILON / cut);
+        let turned = product(&all.u.transpose().to_owned(), &found.u);
+        assert!(distance(&product(&turned.transpose().to_owned(), &turned), &identity(all.rank())) < 1e-2);
+    }
+
+    #[test]
+    fn many_independent_columns_are_cut_as_usual() {
+        let (k, cut) = (tanh_features(17, 400, 3.0, 1), 1e-10);
+        let [usual, beyond] = [0, 20].map(|few| pivoted_qr_beyond(k.clone(), cut, few, usize::MAX).unwrap());
+        assert!(usual.rank() > 20);
+        assert_eq!(usual.columns, beyond.columns);
+    }
+
+    #[test]
     fn a_sketch_finds_the_numerical_rank() {
         let k = tanh_features(26, 640, 3.0, 1);
         for (cut, limit) in [(1e-14, usize::MAX), (1e-10, usize::MAX), (1e-14, 70)] {
             let f = pivoted_qr(k.clone(), cut, limit).unwrap();
             check_pivots(&k, &f, 3.0);
             let mut plain = Elimination::new(k.clone());
-            plain.blocks(cut, limit.min(640));
+            plain.blocks(|_| cut, limit.min(640));
             assert!(f.rank().abs_diff(plain.rank()) <= plain.rank() / 50, "{} and {}", f.rank(), plain.rank());
             assert!(f.rank() == limit || f.next <= cut * f.pivots[0]);
         }
