@@ -33,6 +33,10 @@ const SOLVERS: [(&str, InterfaceSolver, Option<f64>); 3] = [
 /// What is measured with each of them.
 const MEASURES: [&str; 2] = ["values", "networks"];
 
+/// What that means.
+const LEGEND: &str =
+    "Root mean square errors: of the interface values, and of the networks on both sides of the interface.";
+
 /// Seconds of all runs, estimated.
 pub fn estimate(laboratory: &Laboratory) -> f64 {
     let runs = TABLE_1_SIDES.iter().flat_map(|&side| METHODS.map(|(_, weights)| (side, weights)));
@@ -71,7 +75,7 @@ pub fn reproduce(laboratory: &Laboratory) -> Result<()> {
                 cells.extend(measure(laboratory, &run, &format!("{name}, {solver}"))?);
             }
             grid.row(cells);
-            laboratory.write(Item::Table(1), &grid.to_string())?;
+            laboratory.write(Item::Table(1), &format!("{grid}\n{LEGEND}\n"))?;
         }
         if !laboratory.wants(Preset::Fast) {
             continue;
@@ -82,7 +86,7 @@ pub fn reproduce(laboratory: &Laboratory) -> Result<()> {
         (cells[1], cells[2]) = ("default preset".into(), neurons);
         cells.extend(measure(laboratory, &default, "default")?);
         grid.row(cells);
-        laboratory.write(Item::Table(1), &grid.to_string())?;
+        laboratory.write(Item::Table(1), &format!("{grid}\n{LEGEND}\n"))?;
     }
     Ok(())
 }
