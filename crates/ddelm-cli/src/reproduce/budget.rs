@@ -147,7 +147,9 @@ mod tests {
         let many = Budget { ranks: 8, ..BUDGET };
         assert!(many.cost(&poisson, 16, 16, Suggested).seconds < BUDGET.cost(&poisson, 16, 16, Suggested).seconds);
         assert_eq!(many.cost(&poisson, 2, 64, Suggested), BUDGET.cost(&poisson, 2, 64, Suggested));
-        assert!(BUDGET.fit(&poisson, 2, 128, Suggested) < 128 && BUDGET.fit(&poisson, 2, 128, He) == 128);
+        let large = Budget { bytes: 12e9, ..BUDGET };
+        assert!(large.fit(&poisson, 2, 128, Suggested) < 128);
+        assert_eq!(large.fit(&poisson, 2, 128, He), 128);
         let reduced = BUDGET.fit(&poisson, 1, 256, Suggested);
         assert!(reduced < 256 && BUDGET.cost(&poisson, 1, reduced, Suggested).bytes <= BUDGET.bytes);
     }
