@@ -21,7 +21,7 @@ use crate::collocation::Collocation;
 use crate::error::{Error, Result};
 use crate::factor::{
     Householder, PivotedQr, Qr, TruncatedSvd, multiply, multiply_add, pivoted_qr, pivoted_qr_beyond, qr,
-    solve_upper_right, truncated_svd,
+    solve_upper_right, truncated_svd, truncated_svd_of_factors,
 };
 use crate::features::FeatureNetwork;
 use crate::lift::{Lift, Lifted};
@@ -240,7 +240,7 @@ fn pivoted_inverse(k: Mat<f64>, cut: f64, limit: usize, shortest: bool) -> Resul
     let few = (neurons / FEW).min(limit);
     let factor = pivoted_qr_beyond(k, pivot_cut, few, limit)?;
     if factor.rank() <= few {
-        return singular_inverse(factor.svd(cut)?);
+        return singular_inverse(truncated_svd_of_factors(&factor, cut)?);
     }
     let selection = Some(Selection { columns: factor.columns, neurons });
     Ok(Inverse { orthogonal: Orthogonal::Q(factor.q), lift: Some(Lift::Triangular(factor.r)), selection })
@@ -256,11 +256,7 @@ fn singular_inverse(factor: TruncatedSvd) -> Result<Inverse> {
 fn complete_orthogonal(factor: PivotedQr) -> Result<Inverse> {
     let rank = factor.rank();
     let neurons = rank + factor.dropped.len();
-    let wide = Mat::from_fn(neurons, rank, |i, j| match i.checked_sub(rank) {
-        None => factor.r[(j, i)],
-        Some(i) => factor.rest[(j, i)],
-    });
-    let rows = qr(wide)?;
+    let rows = qr(factor.kept().transpose().to_owned())?;
     let mut z = Mat::identity(neurons, rank);
     rows.q.apply(z.as_mut());
     rows.solve(z.as_mut().transpose_mut());

@@ -9,7 +9,7 @@
 //! | [`pivoted_qr`] | K P = Q_r \[R, *\] + dropped | P \[R^-1 Q_r'; 0\] | raw features, stopped at the numerical rank |
 //! | [`truncated_svd`] | K = U_r S_r V_r' + dropped | V_r S_r^-1 U_r' | raw features; makes the reference basis |
 //!
-//! Where few features are independent, [`PivotedQr::svd`] has the SVD at the price of the pivoted QR.
+//! Where few features are independent, [`truncated_svd_of_factors`] has the SVD at the price of the pivoted QR.
 //!
 //! In all three K K+ is the orthogonal projector Q_r Q_r' (U_r U_r'). The two QR factorizations keep the whole
 //! orthogonal m x m matrix Q = [Q_r, Q_perp] as a product of reflections, [`Householder`]: the first r rows of Q'x are
@@ -41,7 +41,7 @@ pub use pivoted::{PivotedQr, pivoted_qr, pivoted_qr_beyond};
 pub use product::{
     multiply, multiply_add, multiply_add_vector, multiply_vector, solve_upper, solve_upper_right, solve_upper_transpose,
 };
-pub use svd::{TruncatedSvd, truncated_svd};
+pub use svd::{TruncatedSvd, truncated_svd, truncated_svd_of_factors};
 
 use pulp::Arch;
 

@@ -26,7 +26,6 @@ use pulp::Arch;
 use super::householder::block_size;
 use super::panel::{Reflection, as_slice};
 use super::sketch::Sketch;
-use super::svd::{TruncatedSvd, truncated_svd};
 use super::{
     Householder, failure, largest_entry, multiply_add, multiply_add_vector, multiply_vector, reciprocal_scale,
 };
@@ -69,23 +68,13 @@ impl PivotedQr {
         self.columns.len()
     }
 
-    /// The singular value decomposition of what was not dropped, `Q_r [R, rest]`, with the singular values above `cut`
-    /// times the largest.
-    pub fn svd(&self, cut: f64) -> Result<TruncatedSvd> {
-        let (rank, n) = (self.rank(), self.columns.len() + self.dropped.len());
-        let wide = Mat::from_fn(rank, n, |i, j| match j.checked_sub(rank) {
+    /// What was not dropped of all columns, those taken first: `[R, rest]`.
+    pub fn kept(&self) -> Mat<f64> {
+        let rank = self.rank();
+        Mat::from_fn(rank, rank + self.dropped.len(), |i, j| match j.checked_sub(rank) {
             None => self.r[(i, j)],
             Some(j) => self.rest[(i, j)],
-        });
-        let inner = truncated_svd(wide.as_ref(), cut, rank)?;
-        let mut u = Mat::zeros(self.q.rows(), inner.rank());
-        u.as_mut().subrows_mut(0, rank).copy_from(&inner.u);
-        self.q.apply(u.as_mut());
-        let mut lift = Mat::zeros(n, inner.rank());
-        for (i, &j) in self.columns.iter().chain(&self.dropped).enumerate() {
-            lift.row_mut(j).copy_from(inner.lift.row(i));
-        }
-        Ok(TruncatedSvd { u, lift, singular_values: inner.singular_values })
+        })
     }
 }
 
@@ -99,7 +88,8 @@ pub fn pivoted_qr(k: Mat<f64>, cut: f64, max_rank: usize) -> Result<PivotedQr> {
 }
 
 /// As [`pivoted_qr`], but a matrix with fewer than `few` pivots above the cut is factored beyond it, to at most `few`
-/// columns: far enough to find its singular vectors down to the cut, see [`PivotedQr::svd`].
+/// columns: far enough to find its singular vectors down to the cut, see
+/// [`truncated_svd_of_factors`](super::truncated_svd_of_factors).
 pub fn pivoted_qr_beyond(mut k: Mat<f64>, cut: f64, few: usize, max_rank: usize) -> Result<PivotedQr> {
     let limit = k.nrows().min(k.ncols()).min(max_rank);
     let scale = reciprocal_scale(largest_entry(k.as_ref())?);
@@ -387,7 +377,7 @@ fn leading_columns(mut a: Mat<f64>, columns: usize) -> Mat<f64> {
 #[cfg(test)]
 mod tests {
     use super::super::samples::{distance, identity, product, random, selected, tanh_features};
-    use super::super::solve_upper;
+    use super::super::{solve_upper, truncated_svd};
     use super::*;
     use proptest::prelude::*;
 
@@ -439,22 +429,6 @@ mod tests {
     }
 
     /// Matrices large enough for a sketch are cut at the same place as without one.
-    #[test]
-    fn few_independent_columns_have_the_singular_vectors_of_all() {
-        let (k, cut) = (tanh_features(17, 400, 0.3, 1), 1e-13);
-        let all = truncated_svd(k.as_ref(), cut, usize::MAX).unwrap();
-        let factor = pivoted_qr_beyond(k.clone(), cut, 100, usize::MAX).unwrap();
-        assert!(factor.rank() > all.rank() && factor.rank() < 100, "{} and {}", factor.rank(), all.rank());
-        let found = factor.svd(cut).unwrap();
-        assert_eq!(found.rank(), all.rank());
-        for (a, b) in found.singular_values.iter().zip(&all.singular_values).take(all.rank()) {
-            assert!((a - b).abs() <= 1e-3 * cut * all.singular_values[0] + 1e-12 * b, "{a} and {b}");
-        }
-        assert!(distance(&product(&k, &found.lift), &found.u) < 1e3 * f64::EPSILON / cut);
-        let turned = product(&all.u.transpose().to_owned(), &found.u);
-        assert!(distance(&product(&turned.transpose().to_owned(), &turned), &identity(all.rank())) < 1e-2);
-    }
-
     #[test]
     fn many_independent_columns_are_cut_as_usual() {
         let (k, cut) = (tanh_features(17, 400, 3.0, 1), 1e-10);

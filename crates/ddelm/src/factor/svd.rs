@@ -8,7 +8,7 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::svd::{ComputeSvdVectors, SvdError, svd, svd_scratch};
 use faer::{Mat, MatRef, Par, Spec};
 
-use super::{failure, largest_entry, reciprocal_scale};
+use super::{PivotedQr, failure, largest_entry, reciprocal_scale};
 use crate::Result;
 
 /// A singular value decomposition of rank r.
@@ -49,6 +49,21 @@ pub fn truncated_svd(k: MatRef<f64>, cut: f64, max_rank: usize) -> Result<Trunca
     Ok(TruncatedSvd { u, lift, singular_values })
 }
 
+/// The singular value decomposition of what a pivoted QR factorization has not dropped, `Q_r [R, rest]`: of a matrix of
+/// low rank that was factored beyond the cut, at next to no price.
+pub fn truncated_svd_of_factors(factor: &PivotedQr, cut: f64) -> Result<TruncatedSvd> {
+    let kept = factor.kept();
+    let inner = truncated_svd(kept.as_ref(), cut, kept.nrows())?;
+    let mut u = Mat::zeros(factor.q.rows(), inner.rank());
+    u.as_mut().subrows_mut(0, kept.nrows()).copy_from(&inner.u);
+    factor.q.apply(u.as_mut());
+    let mut lift = Mat::zeros(kept.ncols(), inner.rank());
+    for (i, &j) in factor.columns.iter().chain(&factor.dropped).enumerate() {
+        lift.row_mut(j).copy_from(inner.lift.row(i));
+    }
+    Ok(TruncatedSvd { u, lift, singular_values: inner.singular_values })
+}
+
 /// U, the diagonal of S and V, with min(m, n) columns each.
 fn thin_svd(k: &Mat<f64>) -> Result<(Mat<f64>, Vec<f64>, Mat<f64>)> {
     let (m, n) = k.shape();
@@ -64,6 +79,7 @@ fn thin_svd(k: &Mat<f64>) -> Result<(Mat<f64>, Vec<f64>, Mat<f64>)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pivoted_qr_beyond;
     use super::super::samples::{distance, identity, product, random, tanh_features};
     use super::*;
     use proptest::prelude::*;
@@ -83,6 +99,22 @@ mod tests {
         assert!(f.singular_values.windows(2).all(|pair| pair[1] <= pair[0]));
         assert!(f.singular_values[f.rank() - 1] > cut * f.singular_values[0]);
         assert!(f.singular_values[f.rank()] <= cut * f.singular_values[0]);
+    }
+
+    #[test]
+    fn few_independent_columns_have_the_singular_vectors_of_all() {
+        let (k, cut) = (tanh_features(17, 400, 0.3, 1), 1e-13);
+        let all = truncated_svd(k.as_ref(), cut, usize::MAX).unwrap();
+        let factor = pivoted_qr_beyond(k.clone(), cut, 100, usize::MAX).unwrap();
+        assert!(factor.rank() > all.rank() && factor.rank() < 100, "{} and {}", factor.rank(), all.rank());
+        let found = truncated_svd_of_factors(&factor, cut).unwrap();
+        assert_eq!(found.rank(), all.rank());
+        for (a, b) in found.singular_values.iter().zip(&all.singular_values).take(all.rank()) {
+            assert!((a - b).abs() <= 1e-3 * cut * all.singular_values[0] + 1e-12 * b, "{a} and {b}");
+        }
+        assert!(distance(&product(&k, &found.lift), &found.u) < 1e3 * f64::EPSILON / cut);
+        let turned = product(&transpose(&all.u), &found.u);
+        assert!(distance(&product(&transpose(&turned), &turned), &identity(all.rank())) < 1e-2);
     }
 
     #[test]
