@@ -7,6 +7,7 @@ use ddelm::Error;
 use ddelm::file::Origin;
 
 use crate::failure::Failure;
+use crate::printable::printable;
 
 /// What standard error can show.
 #[derive(Debug, Clone, Copy)]
@@ -31,14 +32,16 @@ impl Terminal {
 
     /// A warning.
     pub fn warning(&self, message: &str) -> String {
-        self.renderer().render(&[Group::with_title(Level::WARNING.primary_title(message))])
+        self.renderer().render(&[Group::with_title(Level::WARNING.primary_title(&*printable(message)))])
     }
 
     /// A failure, with its place in the problem file where that is known.
     pub fn render(&self, failure: &Failure) -> String {
         let message = message(&failure.error);
-        let title = Level::ERROR.primary_title(message.as_str());
+        let message = printable(&message);
+        let title = Level::ERROR.primary_title(&*message);
         let name = failure.file.as_deref().map(|(path, _)| path.display().to_string()).unwrap_or_default();
+        let name = printable(&name).into_owned();
         let place = failure.file.as_deref().and_then(|(_, file)| Some((file, file.place(&failure.error)?)));
         let mut group = match place {
             Some((file, place)) => {
@@ -56,7 +59,7 @@ impl Terminal {
             None => Group::with_title(title),
         };
         if let Some(hint) = failure.error.hint() {
-            group = group.element(Level::HELP.with_name("hint").message(hint));
+            group = group.element(Level::HELP.with_name("hint").message(printable(hint)));
         }
         self.renderer().render(&[group])
     }

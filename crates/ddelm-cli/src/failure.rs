@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ddelm::Error;
-use ddelm::file::ProblemFile;
+use ddelm::{Error, ProblemFile};
 
 /// An error and the problem file it may come from.
 #[derive(Debug)]

@@ -1,32 +1,22 @@
 //! Progress by stage: a bar where somebody watches, a line now and then where not.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use ddelm::progress::{Progress, Stage};
+use ddelm::base::progress::{Progress, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::Common;
 use crate::diagnostic::Terminal;
+use crate::interrupt;
+use crate::stderr::say;
 
 /// Shorter computations pass without a line.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Steps of the bar that shows how far conjugate gradients have come.
 const RESIDUAL_STEPS: f64 = 100.0;
-
-/// A flag that Ctrl-C sets. A second Ctrl-C ends the process at once, and so does the first where no handler can be set.
-pub fn stop_on_interrupt() -> Arc<AtomicBool> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let asked = stop.clone();
-    let _ = ctrlc::set_handler(move || {
-        if asked.swap(true, Ordering::Relaxed) {
-            std::process::exit(3);
-        }
-    });
-    stop
-}
 
 /// Shows progress, and stops the computation on Ctrl-C.
 pub struct Listener {
@@ -35,7 +25,6 @@ pub struct Listener {
     start: Instant,
     last_line: Mutex<Instant>,
     iterations: AtomicUsize,
-    stop: Arc<AtomicBool>,
 }
 
 impl Listener {
@@ -51,6 +40,7 @@ impl Listener {
         if let Ok(style) = ProgressStyle::with_template("{msg:<10} {wide_bar} {pos}/{len} {elapsed}") {
             bar.set_style(style.progress_chars("=> "));
         }
+        interrupt::polled(true);
         let now = Instant::now();
         Listener {
             bar,
@@ -58,12 +48,12 @@ impl Listener {
             start: now,
             last_line: Mutex::new(now),
             iterations: AtomicUsize::new(0),
-            stop: stop_on_interrupt(),
         }
     }
 
-    /// Removes the bar.
+    /// Removes the bar. Whatever follows does not ask whether to stop.
     pub fn finish(&self) {
+        interrupt::polled(false);
         self.bar.finish_and_clear();
     }
 
@@ -71,7 +61,7 @@ impl Listener {
         let mut last = self.last_line.lock().unwrap_or_else(PoisonError::into_inner);
         if self.lines && last.elapsed() > PATIENCE {
             *last = Instant::now();
-            eprintln!("{:6.1} s  {}", self.start.elapsed().as_secs_f64(), text());
+            say(format!("{:6.1} s  {}", self.start.elapsed().as_secs_f64(), text()));
         }
     }
 }
@@ -101,6 +91,6 @@ impl Progress for Listener {
     }
 
     fn interrupted(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        interrupt::asked()
     }
 }

@@ -1,8 +1,19 @@
 //! Numbers as people read them.
 
+pub use ddelm::base::amount::bytes;
+
 /// An error, in scientific notation with two digits: `6.8e-13`.
 pub fn error(value: f64) -> String {
     format!("{value:.1e}")
+}
+
+/// A number with fourteen digits: `19.739208802179`.
+pub fn digits(value: f64) -> String {
+    let before = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
+    match before {
+        -3..=12 => format!("{value:.*}", (13 - before).clamp(0, 14) as usize),
+        _ => format!("{value:.13e}"),
+    }
 }
 
 /// A time: `0.036 s`, `12.3 s`, `4 min 10 s`.
@@ -29,16 +40,6 @@ pub fn rough_seconds(value: f64) -> String {
     }
 }
 
-/// An amount of memory: `45 MB`, `1.2 GB`.
-pub fn bytes(value: u64) -> String {
-    let megabytes = value as f64 / 1e6;
-    match megabytes {
-        v if v < 9.95 => format!("{v:.1} MB"),
-        v if v < 999.5 => format!("{v:.0} MB"),
-        v => format!("{:.1} GB", v / 1e3),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,6 +47,10 @@ mod tests {
     #[test]
     fn numbers_are_short() {
         assert_eq!(error(6.84e-13), "6.8e-13");
+        assert_eq!(
+            [19.73920880217866, 1e-20, 0.0].map(digits),
+            ["19.739208802179", "1.0000000000000e-20", "0.0000000000000"]
+        );
         assert_eq!([0.0364, 12.34, 250.7].map(seconds), ["0.036 s", "12.3 s", "4 min 10 s"]);
         assert_eq!(
             [0.001, 0.0234, 0.46, 3.4, 340.0, 9000.0].map(rough_seconds).join(", "),

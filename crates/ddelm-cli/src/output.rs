@@ -4,16 +4,16 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use ddelm::finite_element::FiniteElementSolution;
-use ddelm::npz::{self, Array};
-use ddelm::problem::Problem;
-use ddelm::report::Report;
-use ddelm::solution::{Gradients, Solution};
-use ddelm::{Error, atomic, save, vtk};
+use ddelm::base::atomic;
+use ddelm::base::npz::{self, Array};
+use ddelm::solution::{Gradients, save, vtk};
+use ddelm::{Error, Problem, Report, Solution};
+use ddelm_fem::FiniteElementSolution;
 
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::picture::{self, HeatMap};
+use crate::report_page::Page;
 use crate::saved::SOLUTION;
 use crate::view::{Field, View, estimate_map, finite_element_map};
 
@@ -50,10 +50,26 @@ pub enum Kind {
     Vtk,
     /// grid.npz: x, y, u, ux and uy on a uniform grid, for NumPy
     Grid,
+    /// report.html: equation, pictures, figures, warnings and the problem file on one page
+    Page,
 }
 
 impl Kind {
-    const ALL: [Kind; 5] = [Kind::Solution, Kind::Report, Kind::Picture, Kind::Vtk, Kind::Grid];
+    const ALL: [Kind; 6] = [Kind::Solution, Kind::Report, Kind::Picture, Kind::Vtk, Kind::Grid, Kind::Page];
+}
+
+/// What was to be done.
+pub struct Task<'a> {
+    /// The problem.
+    pub problem: &'a Problem,
+    /// Its file, with overrides.
+    pub text: &'a str,
+    /// How the program was called.
+    pub command: &'a str,
+    /// Subdomains or cells in x and y, where they form a grid.
+    pub counts: Option<[usize; 2]>,
+    /// The names of the parts of the boundary.
+    pub parts: &'a [String],
 }
 
 /// What a solve found.
@@ -93,7 +109,7 @@ impl Found<'_> {
 }
 
 impl OutputArguments {
-    /// Refuses a directory that holds something, before anything is computed.
+    /// Refuses a directory that holds something, or that cannot be written to, before anything is computed.
     pub fn check(&self) -> Result<()> {
         let Some(directory) = &self.out else { return Ok(()) };
         let refuse = |problem: &str, hint: &str| {
@@ -105,7 +121,7 @@ impl OutputArguments {
                 refuse("the directory is not empty", "choose another, or write over its files with --force")
             }
             Err(_) if directory.exists() => refuse("this is not a directory", "give the name of a directory"),
-            _ => Ok(()),
+            _ => try_directory(directory),
         }
     }
 
@@ -121,33 +137,74 @@ impl OutputArguments {
                 key: "--write".into(),
                 value: "solution".into(),
                 problem: "finite elements have no networks to save".into(),
-                hint: "choose among report, picture, vtk and grid".into(),
+                hint: "choose among report, picture, vtk, grid and page".into(),
             });
         }
         Ok(())
     }
 
     /// Writes what was asked for, and returns the files. All ranks call this; but for VTK the first one writes.
-    pub fn write(
-        &self,
-        machine: &Machine,
-        found: &Found,
-        problem: &Problem,
-        text: &str,
-    ) -> Result<Vec<PathBuf>, Failure> {
+    pub fn write(&self, machine: &Machine, found: &Found, task: &Task) -> Result<Vec<PathBuf>, Failure> {
         let Some(directory) = &self.out else { return Ok(Vec::new()) };
         machine.alone(|| Ok(make(directory)?))?;
-        let mut files = Files { directory, written: Vec::new() };
+        let mut files = Files::new(directory);
         for kind in Kind::ALL.into_iter().filter(|kind| self.write.is_empty() || self.write.contains(kind)) {
             match found {
                 Found::Networks(solution) if kind == Kind::Vtk && machine.0.size() > 1 => {
-                    files.pieces(machine, solution, problem)?;
+                    files.pieces(machine, solution, task.problem)?;
                 }
-                _ => drop(machine.alone(|| Ok(files.write(kind, found, problem, text)?))?),
+                _ => drop(machine.alone(|| Ok(files.write(kind, found, task)?))?),
             }
         }
         Ok(files.written)
     }
+
+    /// Writes several solutions, with numbers in their names from 1 on; one alone has none. The report is that of the last.
+    pub fn write_all(&self, members: &[Member]) -> Result<Vec<PathBuf>, Failure> {
+        let Some(directory) = &self.out else { return Ok(Vec::new()) };
+        make(directory)?;
+        let mut files = Files::new(directory);
+        let wanted = |kind: Kind| self.write.is_empty() || self.write.contains(&kind);
+        for (k, member) in members.iter().enumerate() {
+            files.suffix = if members.len() > 1 { format!("-{}", k + 1) } else { String::new() };
+            for kind in Kind::ALL.into_iter().filter(|&kind| wanted(kind)) {
+                files.write_member(kind, member)?;
+            }
+        }
+        files.suffix = String::new();
+        if let Some(report) = members.last().map(|member| &member.solution.report).filter(|_| wanted(Kind::Report)) {
+            files.report(report)?;
+        }
+        let times: Vec<f64> = members.iter().filter_map(|member| member.time).collect();
+        if times.len() > 1 && wanted(Kind::Vtk) {
+            let named = |(k, &t): (usize, &f64)| (t, format!("solution-{}.vtu", k + 1));
+            let series: Vec<(f64, String)> = times.iter().enumerate().map(named).collect();
+            vtk::write_series(files.file("solution.pvd"), &series)?;
+        }
+        Ok(files.written)
+    }
+}
+
+/// One of several solutions: an eigenfunction, or the solution at a time.
+pub struct Member<'a> {
+    /// The solution.
+    pub solution: &'a Solution,
+    /// The time, where there is one.
+    pub time: Option<f64>,
+    /// The problem at that time, where it has an exact solution.
+    pub problem: Option<Problem>,
+}
+
+/// Makes the directory and a file in it, and takes both away again.
+fn try_directory(directory: &Path) -> Result<()> {
+    let missing: Vec<&Path> =
+        directory.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
+    let tried = make(directory).and_then(|()| atomic::check(directory.join("report.json")));
+    for path in missing {
+        // One that somebody else has put something into stays.
+        let _ = fs::remove_dir(path);
+    }
+    tried
 }
 
 fn make(directory: &Path) -> Result<()> {
@@ -166,26 +223,68 @@ fn cells(solution: &Solution) -> usize {
 /// A directory, and what was written to it.
 struct Files<'a> {
     directory: &'a Path,
+    /// What the names end with, before the extension.
+    suffix: String,
     written: Vec<PathBuf>,
 }
 
-impl Files<'_> {
-    fn write(&mut self, kind: Kind, found: &Found, problem: &Problem, text: &str) -> Result<()> {
-        match (kind, found) {
-            (Kind::Solution, Found::Networks(solution)) => save::write(self.file(SOLUTION), solution, Some(text)),
-            (Kind::Solution, Found::FiniteElements(..)) => Ok(()),
-            (Kind::Report, _) => {
-                let report = serde_json::to_string_pretty(found.report()).unwrap_or_default();
-                atomic::write(self.file("report.json"), |file| writeln!(file, "{report}"))
+impl<'a> Files<'a> {
+    fn new(directory: &'a Path) -> Self {
+        Files { directory, suffix: String::new(), written: Vec::new() }
+    }
+
+    fn report(&mut self, report: &Report) -> Result<()> {
+        let text = serde_json::to_string_pretty(report).unwrap_or_default();
+        atomic::write(self.file("report.json"), |file| writeln!(file, "{text}"))
+    }
+
+    /// Writes one of several solutions. A problem file does not say which time or eigenvalue a solution belongs to, so that
+    /// residuals of it would mean nothing: solutions are saved without it.
+    fn write_member(&mut self, kind: Kind, member: &Member) -> Result<()> {
+        let solution = member.solution;
+        match kind {
+            Kind::Solution => save::write(self.file(SOLUTION), solution, None),
+            // One report for all of them, and no page.
+            Kind::Report | Kind::Page => Ok(()),
+            Kind::Picture => {
+                let view = View { solution, problem: member.problem.as_ref() };
+                self.picture("u", &view.heat_map(Field::U, false)?)?;
+                match member.problem {
+                    Some(_) => self.picture("error", &view.heat_map(Field::Error, false)?),
+                    None => Ok(()),
+                }
             }
+            Kind::Vtk => vtk::write(self.file("solution.vtu"), solution, None, cells(solution)),
+            Kind::Grid => npz::write(self.file("grid.npz"), &grid(&Found::Networks(solution))),
+        }
+    }
+
+    fn write(&mut self, kind: Kind, found: &Found, task: &Task) -> Result<()> {
+        let problem = task.problem;
+        match (kind, found) {
+            (Kind::Solution, Found::Networks(solution)) => save::write(self.file(SOLUTION), solution, Some(task.text)),
+            (Kind::Solution, Found::FiniteElements(..)) => Ok(()),
+            (Kind::Report, _) => self.report(found.report()),
             (Kind::Picture, _) => self.pictures(found, problem),
             (Kind::Vtk, Found::Networks(solution)) => {
                 vtk::write(self.file("solution.vtu"), solution, Some(problem), cells(solution))
             }
             (Kind::Vtk, Found::FiniteElements(solution, _)) => {
-                vtk::write_finite_elements(self.file("solution.vtu"), solution, problem)
+                ddelm_fem::vtk::write(self.file("solution.vtu"), solution, problem)
             }
             (Kind::Grid, _) => npz::write(self.file("grid.npz"), &grid(found)),
+            (Kind::Page, _) => {
+                let pictures = pictures(found, problem)?.iter().map(|(name, map)| (*name, map.scene())).collect();
+                let (report, text, command) = (found.report(), task.text, task.command);
+                let (counts, parts) = (task.counts, task.parts);
+                let page = Page { problem, parts, report, counts, text, command, pictures };
+                let html = page.html().map_err(|problem| Error::Compute {
+                    stage: "report.html",
+                    problem,
+                    hint: String::new(),
+                })?;
+                atomic::write(self.file("report.html"), |file| file.write_all(html.as_bytes()))
+            }
         }
     }
 
@@ -199,24 +298,17 @@ impl Files<'_> {
 
     /// The path of a file that will be written.
     fn file(&mut self, name: &str) -> PathBuf {
+        let name = match name.split_once('.') {
+            Some((stem, extension)) => format!("{stem}{}.{extension}", self.suffix),
+            None => format!("{name}{}", self.suffix),
+        };
         let path = self.directory.join(name);
         self.written.push(path.clone());
         path
     }
 
     fn pictures(&mut self, found: &Found, problem: &Problem) -> Result<()> {
-        let map = |field| match found {
-            Found::Networks(solution) => View { solution, problem: Some(problem) }.heat_map(field, false),
-            Found::FiniteElements(solution, _) => finite_element_map(solution, problem, field),
-        };
-        self.picture("u", &map(Field::U)?)?;
-        match (found, &found.report().estimate) {
-            _ if problem.exact.is_some() => self.picture("error", &map(Field::Error)?),
-            (Found::Networks(solution), Some(estimate)) => {
-                self.picture("estimate", &estimate_map(solution, &estimate.subdomains))
-            }
-            _ => Ok(()),
-        }
+        pictures(found, problem)?.iter().try_for_each(|(name, map)| self.picture(name, map))
     }
 
     fn picture(&mut self, name: &str, map: &HeatMap) -> Result<()> {
@@ -224,6 +316,23 @@ impl Files<'_> {
         picture::write(&self.file(&format!("{name}.png")), &scene)?;
         picture::write(&self.file(&format!("{name}.svg")), &scene)
     }
+}
+
+/// The pictures of a solution by their names: u, and the error where it is known, else its estimate.
+fn pictures(found: &Found, problem: &Problem) -> Result<Vec<(&'static str, HeatMap)>> {
+    let map = |field| match found {
+        Found::Networks(solution) => View { solution, problem: Some(problem) }.heat_map(field, false),
+        Found::FiniteElements(solution, _) => finite_element_map(solution, problem, field),
+    };
+    let mut pictures = vec![("u", map(Field::U)?)];
+    match (found, &found.report().estimate) {
+        _ if problem.exact.is_some() => pictures.push(("error", map(Field::Error)?)),
+        (Found::Networks(solution), Some(estimate)) => {
+            pictures.push(("estimate", estimate_map(solution, &estimate.subdomains)));
+        }
+        _ => {}
+    }
+    Ok(pictures)
 }
 
 /// u and its gradient on a uniform grid: `u[j, i]` at `(x[i], y[j])`.

@@ -4,15 +4,14 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use ddelm::npz::{self, Array};
+use ddelm::base::npz::{self, Array};
+use ddelm::base::{atomic, csv};
 use ddelm::solution::Gradients;
-use ddelm::{Error, Result, atomic};
+use ddelm::{Error, Result};
 use rayon::prelude::*;
 
 use crate::stdout;
 
-/// Bytes of a CSV file that one thread reads at a time.
-const PIECE: usize = 1 << 18;
 /// Rows of a CSV file that one thread writes at a time, and pieces that are in memory at once.
 const ROWS: usize = 4096;
 const PIECES: usize = 32;
@@ -71,25 +70,14 @@ impl Points {
             problem,
             hint: "the first line is x,y and every other line a point, for example 0.25,0.5".into(),
         };
-        let (header, start) = first_line(&text).ok_or_else(|| bad("there are no points in it".into()))?;
-        let columns = Columns::parse(header).map_err(|problem| bad(format!("line 1: {problem}")))?;
-        let pieces: Vec<Piece> = pieces(&text[start..]).into_par_iter().map(|piece| columns.read(piece)).collect();
-        let (mut x, mut y, mut line) = (Vec::new(), Vec::new(), 2);
-        for piece in pieces {
-            if let Some((offset, problem)) = piece.bad {
-                return Err(bad(format!("line {}: {problem}", line + offset)));
-            }
-            x.extend(piece.x);
-            y.extend(piece.y);
-            line += piece.lines;
-        }
+        let (x, y) = csv::decode(&text).map_err(bad)?;
         Ok(Points { x, y, source: Source { path: name(path), text: Some(text) } })
     }
 
     /// The error for a point that lies outside the domain.
     pub fn outside(&self, index: usize) -> Error {
         let place = match &self.source.text {
-            Some(text) => format!("line {}", line_of(text, index)),
+            Some(text) => format!("line {}", csv::line_of(text, index)),
             None => format!("point {}", index + 1),
         };
         Error::File {
@@ -102,98 +90,6 @@ impl Points {
 
 fn name(path: &Path) -> PathBuf {
     if path == Path::new("-") { "standard input".into() } else { path.into() }
-}
-
-/// The first line, without its end, and where the next one starts.
-fn first_line(text: &[u8]) -> Option<(&[u8], usize)> {
-    // A mark that some programs put before the first letter.
-    let mark = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    let end = text.iter().position(|&b| b == b'\n').unwrap_or(text.len());
-    let line = text.get(mark..end)?.trim_ascii();
-    (!line.is_empty()).then_some((line, (end + 1).min(text.len())))
-}
-
-/// Pieces of a text that end with a line.
-fn pieces(mut text: &[u8]) -> Vec<&[u8]> {
-    let mut pieces = Vec::new();
-    while !text.is_empty() {
-        let least = PIECE.min(text.len());
-        let end = text[least..].iter().position(|&b| b == b'\n').map_or(text.len(), |k| least + k + 1);
-        let (piece, rest) = text.split_at(end);
-        pieces.push(piece);
-        text = rest;
-    }
-    pieces
-}
-
-/// The number, counted from 1, of the line that holds a point.
-fn line_of(text: &[u8], index: usize) -> usize {
-    let filled = text.split(|&b| b == b'\n').enumerate().skip(1).filter(|(_, line)| !line.trim_ascii().is_empty());
-    filled.map(|(k, _)| k + 1).nth(index).unwrap_or(0)
-}
-
-/// Which columns of a CSV file hold x and y.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Columns {
-    x: usize,
-    y: usize,
-}
-
-/// What one thread read.
-#[derive(Default)]
-struct Piece {
-    x: Vec<f64>,
-    y: Vec<f64>,
-    lines: usize,
-    /// The first line that cannot be read, and why.
-    bad: Option<(usize, String)>,
-}
-
-impl Columns {
-    fn parse(header: &[u8]) -> std::result::Result<Self, String> {
-        let names: Vec<&[u8]> = header.split(|&b| b == b',').map(<[u8]>::trim_ascii).collect();
-        let find = |name: &str| names.iter().position(|n| n.trim_ascii() == name.as_bytes());
-        match (find("x"), find("y")) {
-            (Some(x), Some(y)) => Ok(Columns { x, y }),
-            _ => Err(format!("the header is `{}`, without the columns x and y", String::from_utf8_lossy(header))),
-        }
-    }
-
-    fn read(self, piece: &[u8]) -> Piece {
-        let mut found = Piece::default();
-        for line in piece.split_inclusive(|&b| b == b'\n') {
-            let line = line.trim_ascii();
-            if !line.is_empty() {
-                match self.point(line) {
-                    Ok([x, y]) => {
-                        found.x.push(x);
-                        found.y.push(y);
-                    }
-                    Err(problem) => {
-                        found.bad.get_or_insert((found.lines, problem));
-                    }
-                }
-            }
-            found.lines += 1;
-        }
-        found
-    }
-
-    fn point(self, line: &[u8]) -> std::result::Result<[f64; 2], String> {
-        let mut point = [None; 2];
-        for (k, cell) in line.split(|&b| b == b',').enumerate() {
-            for (coordinate, column) in point.iter_mut().zip([self.x, self.y]) {
-                if k == column {
-                    let text = str::from_utf8(cell.trim_ascii()).unwrap_or("?");
-                    *coordinate = Some(text.parse::<f64>().map_err(|_| format!("`{text}` is not a number"))?);
-                }
-            }
-        }
-        match point {
-            [Some(x), Some(y)] => Ok([x, y]),
-            _ => Err(format!("`{}` has too few columns", String::from_utf8_lossy(line))),
-        }
-    }
 }
 
 /// Points with u and its gradient, to a file or to standard output: CSV with 17 digits, or an array of shape (n, 5) if

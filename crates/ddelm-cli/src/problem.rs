@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use ddelm::file::{Case, ProblemFile};
+use ddelm::ProblemFile;
+use ddelm::solve::case::Case;
 
 use crate::failure::Failure;
 

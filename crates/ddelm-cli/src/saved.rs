@@ -2,11 +2,8 @@
 
 use std::path::Path;
 
-use ddelm::Error;
-use ddelm::file::ProblemFile;
-use ddelm::problem::Problem;
-use ddelm::save;
-use ddelm::solution::Solution;
+use ddelm::solution::save;
+use ddelm::{Error, Problem, ProblemFile, Solution};
 
 use crate::failure::Failure;
 
@@ -34,12 +31,22 @@ impl SavedSolution {
         Ok(SavedSolution { solution, text: problem })
     }
 
-    /// The problem, if it was saved. Files that it names have their whole paths in it.
-    pub fn problem(&self, path: &Path) -> Result<Option<Problem>, Failure> {
+    /// The problem, if it was saved. Files that it names have their whole paths in it. They are opened only where the user
+    /// says so: a solution may come from anywhere, and name any file of whoever looks at it.
+    pub fn problem(&self, path: &Path, data_files: bool) -> Result<Option<Problem>, Failure> {
         let Some(text) = &self.text else { return Ok(None) };
         let file = ProblemFile::new(text);
-        match file.case() {
-            Ok(case) => Ok(Some(case.problem)),
+        let found = file.data_files().and_then(|named| match named.first().filter(|_| !data_files) {
+            Some(name) => Err(Error::input(
+                path.display().to_string(),
+                name,
+                "the saved problem takes data from this file, which is not opened unasked",
+                "add --data-files if you trust it",
+            )),
+            None => file.problem(),
+        });
+        match found {
+            Ok(problem) => Ok(Some(problem)),
             Err(error) => Err(Failure::in_file(error, path, file)),
         }
     }

@@ -1,20 +1,26 @@
 //! A report for people.
 
-use ddelm::report::{Attempt, Report, Status};
-use ddelm::settings::{InterfaceSolver, Method};
+use ddelm::method::report::{Attempt, Eigenvalue, NonlinearReport, TimeReport};
+use ddelm::method::settings::{InterfaceSolver, Method};
+use ddelm::{Report, Status};
 
-use crate::number::{bytes, error, seconds};
+use crate::number::{bytes, digits, error, seconds};
 
-/// The report in a few lines; `counts` are the subdomains in x and y, or the cells of finite elements.
-pub fn summary(report: &Report, counts: [usize; 2]) -> String {
+/// The report in a few lines; `counts` are the subdomains in x and y, where they form a grid, or the cells of finite
+/// elements.
+pub fn summary(report: &Report, counts: Option<[usize; 2]>) -> String {
     let mut lines = vec![("status", status(report.status).into())];
     if report.method == Method::Fem {
-        lines.push(("sizes", format!("{} x {} cells, {} nodes", counts[0], counts[1], report.interface.unknowns)));
+        let cells = counts.map_or(String::new(), |[cx, cy]| format!("{cx} x {cy} cells, "));
+        lines.push(("sizes", format!("{cells}{} nodes", report.interface.unknowns)));
         lines.push(("solver", format!("conjugate gradients, {} iterations", report.interface.iterations)));
     } else {
         lines.push(("sizes", sizes(report, counts)));
         lines.extend(interface(report).map(|text| ("interface", text)));
     }
+    lines.extend(report.eigenvalues.iter().enumerate().map(|(k, e)| ("eigenvalue", eigenvalue(k + 1, e))));
+    lines.extend(report.time.iter().map(|time| ("steps", steps(time))));
+    lines.extend(report.nonlinear.iter().map(|nonlinear| ("newton", newton(nonlinear))));
     lines.extend(report.attempts.iter().map(|attempt| ("tried", tried(attempt))));
     if let Some(e) = &report.errors {
         let optional =
@@ -25,6 +31,9 @@ pub fn summary(report: &Report, counts: [usize; 2]) -> String {
     if let Some(e) = &report.estimate {
         lines.push(("estimate", format!("L2 {}, H1 {}, maximum {}", error(e.l2), error(e.h1), error(e.max))));
     }
+    let integrals: Vec<(String, String)> =
+        report.integrals.iter().map(|(name, value)| (name.clone(), format!("{value:.15e}"))).collect();
+    lines.extend(integrals.iter().map(|(name, value)| (name.as_str(), value.clone())));
     lines.push(("time", times(report)));
     if let Some(memory) = report.peak_memory_bytes {
         lines.push(("memory", format!("{} at most", bytes(memory))));
@@ -32,9 +41,40 @@ pub fn summary(report: &Report, counts: [usize; 2]) -> String {
     lines.iter().map(|(name, text)| format!("{name:<10} {text}\n")).collect()
 }
 
+fn eigenvalue(number: usize, eigenvalue: &Eigenvalue) -> String {
+    let imaginary = match eigenvalue.imaginary {
+        0.0 => String::new(),
+        value => format!(" {} {} i", if value < 0.0 { '-' } else { '+' }, digits(value.abs())),
+    };
+    let estimate = eigenvalue.estimate.map_or(String::new(), |e| format!("   estimated error {}", error(e)));
+    format!("{number:<4}{}{imaginary}{estimate}", digits(eigenvalue.value))
+}
+
+fn steps(time: &TimeReport) -> String {
+    let plural = if time.factorizations == 1 { "factorization" } else { "factorizations" };
+    let estimate = time.estimate.map_or(String::new(), |e| format!(", estimated error of the steps {}", error(e)));
+    format!(
+        "{} of order {}, {} {plural}, {} solves{estimate}",
+        time.steps, time.order, time.factorizations, time.solves
+    )
+}
+
+fn newton(report: &NonlinearReport) -> String {
+    let count = |number: usize, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
+    let way = match report.continuation.len() {
+        0 => String::new(),
+        values => format!("continuation over {}, ", count(values, "value", "values")),
+    };
+    let steps = count(report.steps.len(), "step", "steps");
+    let factored = count(report.factorizations, "factorization", "factorizations");
+    let last = report.steps.last().map_or(String::new(), |step| format!(", last change {}", error(step.change)));
+    format!("{way}{steps}, {factored}{last}")
+}
+
 fn tried(attempt: &Attempt) -> String {
-    let [nx, ny] = attempt.subdomains;
-    format!("{nx} x {ny} subdomains, {} points: estimated L2 {}", attempt.points, error(attempt.estimate))
+    let Attempt { subdomains, points, estimate } = attempt;
+    let found = if estimate.is_nan() { "not resolved".into() } else { format!("estimated L2 {}", error(*estimate)) };
+    format!("{subdomains} subdomains, {points} points: {found}")
 }
 
 /// The status in words.
@@ -42,18 +82,21 @@ pub fn status(status: Status) -> &'static str {
     match status {
         Status::Solved => "solved",
         Status::MaxIterations => "not converged: the iterations ran out",
+        Status::NotConverged => "not converged: Newton's method found no solution, this is its best iterate",
         Status::ToleranceNotReached => "tolerance not reached; this is the best that was found",
+        Status::Unresolved => "not resolved: the error is above 1 %",
     }
 }
 
-fn sizes(report: &Report, [nx, ny]: [usize; 2]) -> String {
+fn sizes(report: &Report, counts: Option<[usize; 2]>) -> String {
+    let subdomains = counts.map_or_else(|| report.subdomains.to_string(), |[nx, ny]| format!("{nx} x {ny}"));
     let features = &report.features;
     let rank = match (features.rank.min, features.rank.max) {
         (min, max) if min == max => max.to_string(),
         (min, max) => format!("{min} to {max}"),
     };
     format!(
-        "{nx} x {ny} subdomains, {} points per side, {} neurons (rank {rank} of {} rows)",
+        "{subdomains} subdomains, {} points per side, {} neurons (rank {rank} of {} rows)",
         report.points, features.neurons, features.rows
     )
 }
@@ -72,7 +115,8 @@ fn times(report: &Report) -> String {
     let s = &report.seconds;
     let stages = [("assemble", s.assemble), ("factor", s.factor), ("interface", s.interface), ("recover", s.recover)];
     let stages = stages.map(|(name, time)| format!("{name} {time:.3}"));
-    let estimate = if report.estimate.is_some() && s.estimate > 0.0 {
+    let estimated = report.estimate.is_some() || !report.eigenvalues.is_empty();
+    let estimate = if estimated && s.estimate > 0.0 {
         format!(", and {} to estimate the error", seconds(s.estimate))
     } else {
         String::new()

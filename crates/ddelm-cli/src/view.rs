@@ -2,14 +2,13 @@
 
 use std::str::FromStr;
 
-use ddelm::decomposition::{Decomposition, Side};
-use ddelm::finite_element::FiniteElementSolution;
-use ddelm::map::{Point, side_point};
-use ddelm::problem::Problem;
-use ddelm::solution::Solution;
-use ddelm::{Error, Result};
+use ddelm::domain::borders::{Borders, perimeter};
+use ddelm::domain::map::Point;
+use ddelm::problem::field::Samples;
+use ddelm::{Decomposition, Error, Problem, Result, Solution};
+use ddelm_fem::FiniteElementSolution;
 
-use crate::picture::{Axis, ColourScale, Grid, HeatMap, LinePlot, Series, Style};
+use crate::picture::{Axis, ColourScale, Grid, HeatMap, LinePlot, Named, Plan, Series, Style};
 
 /// Points along the longer side of a heat map: about as many as a picture has pixels.
 const RESOLUTION: usize = 400;
@@ -192,28 +191,23 @@ fn exact_values(problem: &Problem, x: &[f64], y: &[f64]) -> Result<Vec<f64>> {
         hint: "give one in the problem file: [exact] u = \"...\", or show the residual".into(),
     })?;
     let mut values = vec![0.0; x.len()];
-    exact.values(x, y, &mut values).map_err(|failure| Error::Callback { quantity: "exact.u".into(), failure })?;
+    exact
+        .values(&Samples::at(x, y), &mut values)
+        .map_err(|failure| Error::Callback { quantity: "exact.u".into(), failure })?;
     Ok(values)
 }
 
 /// Values on a grid over a decomposition, with the borders of its subdomains.
 pub fn heat_map(decomposition: &Decomposition, label: &str, is_size: bool, grid: Grid, contours: bool) -> HeatMap {
-    let side = |s: usize, side: usize| {
-        let map = &decomposition.subdomains[s].map;
-        let steps = if map.affine().is_some() { 1 } else { 32 };
-        (0..=steps).map(|k| map.point(side_point(side, f64::from(k) / f64::from(steps)))).collect::<Vec<Point>>()
-    };
-    let on_boundary = |s: usize| {
-        (0..4).filter(move |&k| matches!(decomposition.subdomains[s].sides[k], Side::Boundary(_))).map(move |k| (s, k))
-    };
+    let borders = Borders::new(decomposition);
     // The frame of the picture is the boundary of a rectangle.
-    let boundary = if decomposition.grid().is_some() { 0 } else { decomposition.len() };
+    let outline = if decomposition.grid().is_some() { Vec::new() } else { borders.loops() };
     HeatMap {
         title: format!("{label} on {} subdomains", shape(decomposition)),
         scale: scale(label, is_size, &grid),
         grid,
-        lines: decomposition.edges.iter().map(|edge| side(edge.sides[0].0, edge.sides[0].1)).collect(),
-        outline: (0..boundary).flat_map(on_boundary).map(|(s, k)| side(s, k)).collect(),
+        lines: borders.inside,
+        outline,
         contours,
     }
 }
@@ -251,6 +245,31 @@ pub fn shape(decomposition: &Decomposition) -> String {
     }
 }
 
+/// A decomposition, with the names of its parts and regions.
+pub fn plan(decomposition: &Decomposition) -> Plan {
+    let Borders { inside, boundary, .. } = Borders::new(decomposition);
+    let on = |part: Option<usize>| -> Vec<Vec<Point>> {
+        boundary.iter().filter(|(here, _)| *here == part).map(|(_, line)| line.clone()).collect()
+    };
+    let of = |region: Option<usize>| -> Vec<Vec<Point>> {
+        let here = (0..decomposition.len()).filter(|&s| decomposition.subdomains[s].region == region);
+        here.map(|s| perimeter(decomposition, s)).collect()
+    };
+    let named = |(lines, name): (Vec<Vec<Point>>, &str)| Named { name: name.into(), lines };
+    let parts = decomposition.parts.iter().enumerate().map(|(k, name)| (on(Some(k)), name.as_str()));
+    let periodic = std::iter::once((on(None), "periodic"));
+    let regions = decomposition.regions.iter().enumerate().map(|(k, name)| (of(Some(k)), name.as_str()));
+    let plural = if decomposition.len() == 1 { "subdomain" } else { "subdomains" };
+    Plan {
+        title: format!("{} {plural}", shape(decomposition)),
+        bounds: decomposition.bounding_box(),
+        plain: of(None),
+        regions: regions.map(named).collect(),
+        inside,
+        parts: parts.chain(periodic).filter(|(lines, _)| !lines.is_empty()).map(named).collect(),
+    }
+}
+
 /// The estimated error of every subdomain.
 pub fn estimate_map(solution: &Solution, estimate: &[f64]) -> HeatMap {
     let decomposition = &solution.decomposition;
@@ -274,11 +293,8 @@ mod tests {
     use std::f64::consts::PI;
     use std::sync::Arc;
 
-    use ddelm::field::{constant, function};
-    use ddelm::map::{MapRef, Polar};
-    use ddelm::problem::{Condition, Equation};
-    use ddelm::settings::Settings;
-    use ddelm::solver::Solver;
+    use ddelm::domain::map::{MapRef, Polar};
+    use ddelm::{Condition, Equation, Settings, Solver, constant, function};
 
     use super::*;
 
@@ -294,6 +310,7 @@ mod tests {
             equation: Equation::poisson(),
             source: constant(0.0),
             conditions: vec![Condition::dirichlet(function(|x, y| x * y))],
+            mean: None,
             exact: None,
         };
         let settings = Settings { points: 10, ..Settings::fast() };
@@ -306,7 +323,7 @@ mod tests {
         let (solution, problem) = ring();
         let view = View { solution: &solution, problem: Some(&problem) };
         let map = view.heat_map(Field::U, true).unwrap();
-        assert_eq!((map.lines.len(), map.outline.len()), (7, 10));
+        assert_eq!((map.lines.len(), map.outline.len()), (7, 1));
         assert!(map.outline.iter().flatten().all(|p| p[0].hypot(p[1]) < 2.0 + 1e-9));
         let (x, y) = map.grid.centres();
         for ((x, y), u) in x.iter().zip(&y).zip(&map.grid.values) {

@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use ddelm::file::ProblemFile;
-use ddelm::progress::Silent;
-use ddelm::report::Span;
-use ddelm::settings::InterfaceSolver;
+use ddelm::method::report::Span;
+use ddelm::method::settings::InterfaceSolver;
+use ddelm::{ProblemFile, Silent};
 
 /// The counters of a solve, one line. Iterations of conjugate gradients, and the ranks of networks that are not shared,
 /// depend on rounding and so on the processor: they are left out.

@@ -67,3 +67,69 @@ fn manual_pages_are_written_for_every_subcommand() {
     let names = names(folder.path());
     assert!(names.contains(&"ddelm.1".to_string()) && names.contains(&"ddelm-solve.1".to_string()), "{names:?}");
 }
+
+#[test]
+fn a_page_tells_everything_and_needs_no_other_file() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(ddelm(folder.path(), &["new", "diffusion", "d.toml"]).status.success());
+    let done = ddelm(folder.path(), &["solve", "d.toml", "--out", "out", "--write", "page", "--set", "exact.u=x<1&y"]);
+    assert_eq!(done.status.code(), Some(2), "a formula that is none");
+    let done = ddelm(folder.path(), &["solve", "d.toml", "--out", "out", "--write", "page"]);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(names(&folder.path().join("out")), ["report.html"]);
+    let page = fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    for part in ["<title>ddelm: ", "status     solved", "[discretization]", "ddelm solve d.toml --out out --write page"]
+    {
+        assert!(page.contains(part), "{part}");
+    }
+    assert_eq!(page.matches("<svg").count(), 2, "u and its error");
+    let outside: Vec<&str> = page.split("http").skip(1).filter(|rest| !rest.starts_with("://www.w3.org/")).collect();
+    assert!(outside.is_empty() && !page.contains("<script") && !page.contains("<link"), "{outside:?}");
+}
+
+#[test]
+fn a_file_that_is_watched_is_solved_again_when_it_changes() {
+    use std::io::{BufRead, BufReader};
+    use std::process::Stdio;
+    let folder = tempfile::tempdir().unwrap();
+    assert!(ddelm(folder.path(), &["new", "poisson", "p.toml"]).status.success());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ddelm"))
+        .args(["solve", "p.toml", "--watch"])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut results = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut wait = |text: &str| assert!(results.by_ref().any(|line| line.unwrap().contains(text)), "{text}");
+    wait("4 x 4 subdomains");
+    let good = fs::read_to_string(folder.path().join("p.toml")).unwrap();
+    fs::write(folder.path().join("p.toml"), good.replace("sin(2*pi*x)", "sine(x)")).unwrap();
+    assert!(said.by_ref().any(|line| line.unwrap().contains("unknown name `sine`")));
+    fs::write(folder.path().join("p.toml"), good.replace("[4, 4]", "[3, 2]")).unwrap();
+    wait("3 x 2 subdomains");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn solutions_of_different_problems_are_compared_with_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(ddelm(folder.path(), &["new", "poisson", "p.toml"]).status.success());
+    let solve = |out: &str, set: &str| {
+        let small = ["--set", "discretization.points=8", "--set", "discretization.subdomains=[2, 2]"];
+        let all = [&["solve", "p.toml", "--out", out, "--write", "solution", "--set", set], &small[..]].concat();
+        assert!(ddelm(folder.path(), &all).status.code().is_some_and(|code| code < 2));
+    };
+    solve("a", "equation.reaction=0");
+    solve("b", "equation.reaction=3");
+    solve("c", "network.seed=1");
+    let said = |b: &str| {
+        let done = ddelm(folder.path(), &["compare", "a", b, "--no-picture"]);
+        assert!(done.status.success());
+        String::from_utf8(done.stderr).unwrap()
+    };
+    assert!(said("b").contains("warning: the problems differ: A has -\u{394}u = f; B has -\u{394}u + 3 u = f"));
+    assert_eq!(said("c"), "");
+}

@@ -5,8 +5,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use ddelm::npz::{self, Array};
-use ddelm::solution::Solution;
+use ddelm::Solution;
+use ddelm::base::npz::{self, Array};
 
 #[test]
 fn transcripts() {
@@ -61,7 +61,7 @@ fn eval_gives_the_bits_of_the_library_from_files_and_from_standard_input() {
     let from_input = ddelm(folder.path(), &["eval", "out/solution.safetensors", "-"], &text);
     assert!(from_file.status.success() && from_file.stdout == from_input.stdout);
     ddelm(folder.path(), &["eval", "out/solution.safetensors", "points.csv", "--out", "u.npy"], "");
-    let array = ddelm::npz::read_npy(folder.path().join("u.npy")).unwrap();
+    let array = ddelm::base::npz::read_npy(folder.path().join("u.npy")).unwrap();
     assert_eq!(array.shape, [500, 5]);
 
     let solution = Solution::load(folder.path().join("out/solution.safetensors")).unwrap();
@@ -89,7 +89,7 @@ fn overrides_are_saved_with_the_problem() {
 #[test]
 fn grids_have_rows_of_equal_y() {
     let folder = solved(&["--write", "grid"]);
-    let arrays = ddelm::npz::read(folder.path().join("out/grid.npz")).unwrap();
+    let arrays = ddelm::base::npz::read(folder.path().join("out/grid.npz")).unwrap();
     let (x, y, u) = (&arrays["x"], &arrays["y"], &arrays["u"]);
     assert_eq!(u.shape, [y.data.len(), x.data.len()]);
     assert_eq!((x.data[0], x.data[x.data.len() - 1]), (0.0, 2.0));
@@ -102,7 +102,7 @@ fn grids_have_rows_of_equal_y() {
 #[test]
 fn finite_elements_are_written_as_networks_are() {
     let folder = solved(&["--method", "fem", "--set", "discretization.cells=[40, 20]"]);
-    let arrays = ddelm::npz::read(folder.path().join("out/grid.npz")).unwrap();
+    let arrays = ddelm::base::npz::read(folder.path().join("out/grid.npz")).unwrap();
     let (x, y, u) = (&arrays["x"].data, &arrays["y"].data, &arrays["u"].data);
     // The boundary values at the top.
     let top = &u[u.len() - x.len()..];
@@ -135,7 +135,7 @@ fn data_files_are_found_from_every_directory() {
     let done = ddelm(folder.path(), &["solve", "project/problem.toml", "--out", "out", "--write", "solution"], "");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     for field in ["flux", "residual", "error"] {
-        let done = ddelm(&elsewhere, &["plot", "../out", "--field", field], "");
+        let done = ddelm(&elsewhere, &["plot", "../out", "--field", field, "--data-files"], "");
         assert!(done.status.success(), "{field}: {}", String::from_utf8_lossy(&done.stderr));
     }
     // What was saved is a problem file again, wherever it is put.

@@ -182,7 +182,8 @@ fn ranks_write_pieces_of_one_file() {
     fs::create_dir_all(results.join("solution-1.vtu/in the way")).unwrap();
     let output = write();
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
-    assert_eq!(text(&output.stderr).matches("error:").count(), 1, "{}", text(&output.stderr));
+    // A rank that is slow to end is told to by `mpirun`, and says that it was interrupted.
+    assert_eq!(text(&output.stderr).matches("cannot write").count(), 1, "{}", text(&output.stderr));
     assert_eq!(files(), ["solution-1.vtu", "solution.safetensors"]);
 }
 
@@ -214,19 +215,24 @@ fn more_ranks_than_subdomains_are_refused() {
 
 #[test]
 fn a_rank_without_memory_ends_all_and_leaves_no_file() {
-    let large = SMOOTH.replace("source", "diffusion = \"2 + sin(x*y)\"\nsource").replace("[4, 3]", "[16, 16]");
-    let file = problem("memory", &large.replace("points = 12", "points = 28"));
+    let large = SMOOTH.replace("source", "diffusion = \"2 + sin(x*y)\"\nsource").replace("[4, 3]", "[280, 280]");
+    let file = problem("memory", &large.replace("points = 12", "points = 8"));
     let results = file.with_file_name("results");
     let [file, out] = [&file, &results].map(|path| path.to_str().unwrap());
-    // MPI starts in a third of this, in KiB; the matrices of a rank take twice as much.
-    let script = "if [ $OMPI_COMM_WORLD_RANK = 1 ]; then ulimit -v 600000; fi; exec \"$@\"";
-    let mut command = launch(3, "sh");
-    command.args(["-c", script, "sh", DDELM, "solve", file, "--threads", "1", "--out", out]);
-    let output = finish(command.spawn().unwrap());
-    // Either the matrix library found no room, or the language: see `memory.rs`.
-    let said = text(&output.stderr);
-    assert!(matches!(output.status.code(), Some(3 | 134)), "{:?}: {said}", output.status);
-    assert!(said.contains("out of memory on rank 1") || said.contains("memory allocation of"), "{said}");
+    // MPI needs half of this to start, in KiB; the matrices of a rank do not fit into the rest.
+    let script = "if [ $OMPI_COMM_WORLD_RANK = 1 ]; then ulimit -v 900000; fi; exec \"$@\"";
+    let solve = |more: &[&str]| {
+        let mut command = launch(3, "sh");
+        command.args(["-c", script, "sh", DDELM, "solve", file, "--threads", "1", "--out", out]).args(more);
+        let output = finish(command.spawn().unwrap());
+        assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+        text(&output.stderr)
+    };
+    // Its share does not fit, and does not start; or it is told to try, and finds no room.
+    let said = solve(&[]);
+    assert!(said.contains("the solve takes about"), "{said}");
+    let said = solve(&["--set", "discretization.max_memory=1 TB"]);
+    assert!(said.contains("out of memory on rank 1"), "{said}");
     assert!(!results.exists());
 }
 

@@ -5,14 +5,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ddelm::Error;
-use ddelm::file::{Case as Core, Origin, ProblemFile};
-use ddelm::settings::{GivenWeights, Method, Sharing};
+use ddelm::file::{Origin, ProblemFile};
+use ddelm::method::settings::{GivenWeights, Method, Sharing};
+use ddelm::solve::case::Case as Core;
+use ddelm_cli::notebook::entries;
 use numpy::{PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::error::exception;
 use crate::problem::Problem;
+use crate::watch::run;
 
 /// A problem file.
 #[pyclass(frozen, module = "ddelm._native")]
@@ -32,10 +35,25 @@ impl File {
         Ok(found)
     }
 
+    /// A problem file by its text, which a saved solution has; `name` is what errors call it. One that takes data from files
+    /// is refused: a solution may come from anywhere, and name any file.
+    #[staticmethod]
+    fn of_text(name: PathBuf, text: String) -> PyResult<Self> {
+        let file = ProblemFile::new(text);
+        if let Some(named) = file.data_files().map_err(exception)?.first() {
+            let problem = "the saved problem takes data from this file, which is not opened unasked";
+            let hint = "set u.problem yourself if you trust it";
+            return Err(exception(Error::input(name.display().to_string(), named, problem, hint)));
+        }
+        let found = File { path: name, file };
+        found.case(&[])?;
+        Ok(found)
+    }
+
     /// The problem in it.
     fn problem(&self) -> PyResult<Problem> {
         let case = self.case(&[])?;
-        Ok(Problem { core: case.problem, x: case.x, y: case.y })
+        Ok(Problem { core: case.problem, domain: case.domain })
     }
 
     /// Its text.
@@ -84,8 +102,18 @@ impl Case {
     #[pyo3(signature = (problem, options, weights=None))]
     fn new(problem: &Problem, options: Vec<String>, weights: Option<Weights<'_>>) -> PyResult<Self> {
         let file = options.into_iter().fold(ProblemFile::new(""), ProblemFile::set);
-        let case = file.case_for(problem.core.clone(), problem.x, problem.y).map_err(exception)?;
+        let case = file.case_for(problem.core.clone(), problem.domain.clone()).map_err(exception)?;
         Self::with_weights(case, weights)
+    }
+
+    /// What it asks for and will cost: lines of text, with a name in front of the first of each kind. Functions that are not
+    /// finite at the nodes are refused.
+    fn check(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, String)>> {
+        let core = self.core.clone();
+        run(py, None, move |_| {
+            core.probe()?;
+            entries(&core)
+        })
     }
 
     /// The problem of a file with options as overrides.

@@ -25,7 +25,15 @@ pub fn exception(error: Error) -> PyErr {
 
 /// What happened, and the hint on its own line.
 fn text(error: &Error) -> String {
-    match error.hint() {
+    let hint = match error {
+        // A function of Python has no formula to look into.
+        Error::NotFinite { .. } => Some(
+            "check the formula or function there for a division by zero, a root or a logarithm; np.where evaluates both of its \
+             branches",
+        ),
+        error => error.hint(),
+    };
+    match hint {
         Some(hint) => format!("{error}\nhint: {hint}"),
         None => error.to_string(),
     }

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use ddelm::Error;
-use ddelm::expression::Formula;
-use ddelm::field::{Failure, FieldRef, constant};
-use ddelm::random_field::RandomField;
+use ddelm::problem::expression::{Formula, Names, Variables};
+use ddelm::problem::field::{Failure, FieldRef, Samples};
+use ddelm::problem::grid::Grid;
+use ddelm::problem::random_field::RandomField;
+use ddelm::{Error, constant};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
@@ -43,6 +44,20 @@ impl Field {
         Ok(Field(Arc::new(RandomField::from_arrays(a, w, b).map_err(exception)?)))
     }
 
+    /// The spline through `values[i, j]` at `(x[i], y[j])`.
+    #[staticmethod]
+    fn grid(x: Vec<f64>, y: Vec<f64>, values: PyReadonlyArray2<'_, f64>) -> PyResult<Self> {
+        let values = values.as_array();
+        if values.dim() != (x.len(), y.len()) {
+            let (found, hint) =
+                (format!("an array of shape {:?}", values.shape()), "values[i, j] belongs to x[i] and y[j]");
+            let problem = format!("its shape must be ({}, {}), that of x and y", x.len(), y.len());
+            return Err(exception(Error::input("values", found, problem, hint)));
+        }
+        let values = values.iter().copied().collect();
+        Ok(Field(Arc::new(Grid::new(x, y, values).map_err(exception)?)))
+    }
+
     /// Values at points.
     fn values<'py>(
         &self,
@@ -63,7 +78,8 @@ impl Field {
     ) -> PyResult<Option<[Bound<'py, PyArray1<f64>>; 2]>> {
         let (x, y) = (x.to_vec()?, y.to_vec()?);
         let (mut dx, mut dy) = (vec![0.0; x.len()], vec![0.0; x.len()]);
-        let known = py.detach(|| self.0.gradients(&x, &y, &mut dx, &mut dy)).map_err(|f| failed(f, &self.0))?;
+        let known =
+            py.detach(|| self.0.gradients(&Samples::at(&x, &y), &mut dx, &mut dy)).map_err(|f| failed(f, &self.0))?;
         Ok(known.then(|| [PyArray1::from_vec(py, dx), PyArray1::from_vec(py, dy)]))
     }
 
@@ -82,7 +98,7 @@ pub fn values<'py>(
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let (x, y) = (x.to_vec()?, y.to_vec()?);
     let mut out = vec![0.0; x.len()];
-    py.detach(|| field.values(&x, &y, &mut out)).map_err(|failure| failed(failure, field))?;
+    py.detach(|| field.values(&Samples::at(&x, &y), &mut out)).map_err(|failure| failed(failure, field))?;
     Ok(PyArray1::from_vec(py, out))
 }
 
@@ -97,6 +113,10 @@ pub fn field(value: &Bound<'_, PyAny>, key: &str) -> PyResult<FieldRef> {
 
 /// [`field`] with the gradient of a function, if the user knows it.
 pub fn with_gradient(value: &Bound<'_, PyAny>, gradient: Option<&Bound<'_, PyAny>>, key: &str) -> PyResult<FieldRef> {
+    if is_data_array(value) {
+        let grid = value.py().import("ddelm.fields")?.getattr("Grid")?;
+        return field(&grid.call_method1("from_xarray", (value,))?, key);
+    }
     if let Some(gradient) = gradient.filter(|g| !g.is_callable() || !value.is_callable()) {
         return Err(PyTypeError::new_err(format!(
             "{key}: a gradient is a function that goes with a function, not {} with {}",
@@ -105,7 +125,7 @@ pub fn with_gradient(value: &Bound<'_, PyAny>, gradient: Option<&Bound<'_, PyAny
         )));
     }
     if let Ok(text) = value.cast::<PyString>() {
-        let formula = Formula::parse(text.to_str()?);
+        let formula = Formula::parse_in(text.to_str()?, &names_at(key));
         let formula = formula.map_err(|error| exception(Error::Formula { key: key.into(), error }))?;
         Ok(Arc::new(formula))
     } else if let Ok(native) = value.getattr("_core").and_then(|core| Ok(core.cast_into::<Field>()?)) {
@@ -122,6 +142,13 @@ pub fn with_gradient(value: &Bound<'_, PyAny>, gradient: Option<&Bound<'_, PyAny
     }
 }
 
+/// What the formula of a key may use: the solution in an equation of second order and in conditions on its flux.
+fn names_at(key: &str) -> Names {
+    let in_equation = key.starts_with("equation.") && !key.starts_with("equation.plate.");
+    let in_flux = key.starts_with("boundary.") && (key.ends_with(".neumann") || key.contains(".robin."));
+    Names::default().with_variables(Variables { state: in_equation || in_flux, time: false })
+}
+
 /// The components of a vector field: two fields, or one function that returns both.
 pub fn vector(value: &Bound<'_, PyAny>, key: &str) -> PyResult<[FieldRef; 2]> {
     if value.is_callable() {
@@ -135,6 +162,13 @@ pub fn vector(value: &Bound<'_, PyAny>, key: &str) -> PyResult<[FieldRef; 2]> {
 /// The two entries of a sequence; text is not one.
 pub fn pair<'py>(value: &Bound<'py, PyAny>) -> Option<[Bound<'py, PyAny>; 2]> {
     if value.is_instance_of::<PyString>() { None } else { value.extract().ok() }
+}
+
+/// Whether a value is data on a grid of xarray, which need not be installed.
+fn is_data_array(value: &Bound<'_, PyAny>) -> bool {
+    let class = value.get_type();
+    let module = class.module().is_ok_and(|module| module.to_string().starts_with("xarray"));
+    module && class.name().is_ok_and(|name| name == "DataArray")
 }
 
 fn kind(value: &Bound<'_, PyAny>) -> String {
@@ -162,10 +196,10 @@ impl Function {
     }
 }
 
-impl ddelm::field::Field for Function {
-    fn values(&self, x: &[f64], y: &[f64], out: &mut [f64]) -> Result<(), Failure> {
+impl ddelm::problem::field::Field for Function {
+    fn values(&self, at: &Samples<'_>, out: &mut [f64]) -> Result<(), Failure> {
         attached(|py| {
-            let returned = call(self.function.bind(py), x, y)?;
+            let returned = call(self.function.bind(py), at.x, at.y)?;
             match self.component {
                 None => copy(&returned, out),
                 Some(k) => copy(&two(&returned)?[k], out),
@@ -173,12 +207,12 @@ impl ddelm::field::Field for Function {
         })
     }
 
-    fn gradients(&self, x: &[f64], y: &[f64], dx: &mut [f64], dy: &mut [f64]) -> Result<bool, Failure> {
+    fn gradients(&self, at: &Samples<'_>, dx: &mut [f64], dy: &mut [f64]) -> Result<bool, Failure> {
         let Some(gradient) = &self.gradient else {
             return Ok(false);
         };
         attached(|py| {
-            let [gx, gy] = two(&call(gradient.bind(py), x, y)?)?;
+            let [gx, gy] = two(&call(gradient.bind(py), at.x, at.y)?)?;
             copy(&gx, dx)?;
             copy(&gy, dy)
         })?;
@@ -197,8 +231,18 @@ fn attached<T>(f: impl FnOnce(Python<'_>) -> Result<T, Failure>) -> Result<T, Fa
 
 fn call<'py>(function: &Bound<'py, PyAny>, x: &[f64], y: &[f64]) -> PyResult<Bound<'py, PyAny>> {
     let py = function.py();
-    function.call1(PyTuple::new(py, [PyArray1::from_slice(py, x), PyArray1::from_slice(py, y)])?)
+    let arrays = PyTuple::new(py, [PyArray1::from_slice(py, x), PyArray1::from_slice(py, y)])?;
+    function.call1(arrays).inspect_err(|raised| {
+        if raised.is_instance_of::<PyTypeError>(py) || raised.is_instance_of::<PyValueError>(py) {
+            // Python 3.10 has no notes: there the exception is as it was.
+            let _ = raised.value(py).call_method1("add_note", (WHOLE_ARRAYS,));
+        }
+    })
 }
+
+/// What a function that was written for single numbers needs to know.
+const WHOLE_ARRAYS: &str = "ddelm calls functions with whole arrays of x and y: use NumPy's functions (np.sin, not math.sin) \
+     and np.where(x < 0.5, a, b) in the place of if";
 
 fn two<'py>(returned: &Bound<'py, PyAny>) -> Result<[Bound<'py, PyAny>; 2], Failure> {
     pair(returned).ok_or_else(|| format!("the function returned {} instead of two arrays", kind(returned)).into())

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use ddelm::finite_element::{FiniteElementSolution as Core, Settings, solve};
+use ddelm_fem::{FiniteElementSolution as Core, Settings, solve};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 
+use crate::error::exception;
 use crate::problem::Problem;
 use crate::watch::run;
 
@@ -29,8 +30,9 @@ impl FiniteElement {
         tolerance: f64,
         max_iterations: usize,
     ) -> PyResult<Self> {
-        let (x, y, problem) = (problem.x, problem.y, problem.core.clone());
-        let settings = Settings { cells, tolerance, max_iterations };
+        let (x, y) = problem.domain.plain_rectangle("finite elements").map_err(exception)?;
+        let problem = problem.core.clone();
+        let settings = Settings { cells, tolerance, max_iterations, max_memory: None };
         let core = run(py, None, move |_| solve(&problem, x, y, &settings))?;
         Ok(FiniteElement { core: Arc::new(core) })
     }

@@ -3,10 +3,12 @@
 //! Names, defaults and documentation for people live in `python/ddelm`; here arrays, functions and errors cross over.
 
 mod case;
+mod domain;
 mod error;
 mod field;
 mod finite_element;
 mod problem;
+mod program;
 mod solution;
 mod solver;
 mod watch;
@@ -19,13 +21,17 @@ mod _native {
     #[pymodule_export]
     use crate::case::{Case, File};
     #[pymodule_export]
+    use crate::domain::Domain;
+    #[pymodule_export]
     use crate::field::Field;
     #[pymodule_export]
     use crate::finite_element::FiniteElement;
     #[pymodule_export]
     use crate::problem::Problem;
     #[pymodule_export]
-    use crate::solution::Solution;
+    use crate::program::main;
+    #[pymodule_export]
+    use crate::solution::{Solution, network_values};
     #[pymodule_export]
     use crate::solver::{Solver, solve};
     #[pymodule_export]

@@ -1,24 +1,28 @@
 //! The boundary value problem, from the arguments of `ddelm.Problem` and `ddelm.Plate`.
 
-use ddelm::problem::{Condition, ConditionKind, Data, Diffusion, Equation, Problem as Core};
+use std::collections::BTreeMap;
+
+use ddelm::problem::ConditionKind;
+use ddelm::problem::field::FieldRef;
+use ddelm::problem::materials::Materials;
+use ddelm::{Condition, Data, Diffusion, Equation, Error, Problem as Core};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
+use crate::case::Case;
+use crate::domain::Domain;
+use crate::error::exception;
 use crate::field::{field, pair, values, vector, with_gradient};
-
-/// The sides of a rectangle, in the order of the library.
-const SIDES: [&str; 4] = ["left", "right", "bottom", "top"];
 
 /// A condition as Python passes it: the kind and its fields.
 type ConditionParts<'py> = (String, Vec<Bound<'py, PyAny>>);
 
-/// A problem on a rectangle.
+/// A problem on its domain.
 #[pyclass(frozen, module = "ddelm._native")]
 pub struct Problem {
     pub core: Core,
-    pub x: [f64; 2],
-    pub y: [f64; 2],
+    pub domain: ddelm::Domain,
 }
 
 #[pymethods]
@@ -27,13 +31,15 @@ impl Problem {
     #[staticmethod]
     #[allow(clippy::too_many_arguments, reason = "called by the Python package alone, with keywords")]
     fn second_order(
-        domain: [[f64; 2]; 2],
+        domain: &Domain,
         diffusion: &Bound<'_, PyAny>,
         diffusion_gradient: Option<&Bound<'_, PyAny>>,
         advection: Option<&Bound<'_, PyAny>>,
         reaction: Option<&Bound<'_, PyAny>>,
         source: &Bound<'_, PyAny>,
-        conditions: [ConditionParts<'_>; 4],
+        regions: Vec<(usize, BTreeMap<String, Bound<'_, PyAny>>)>,
+        conditions: Vec<ConditionParts<'_>>,
+        mean: Option<f64>,
         exact: Option<&Bound<'_, PyAny>>,
         exact_gradient: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
@@ -43,31 +49,46 @@ impl Problem {
             reaction: reaction.map(|c| field(c, "equation.reaction")).transpose()?,
         };
         let source = field(source, "equation.source")?;
-        Self::new(domain, equation, source, conditions, exact, exact_gradient)
+        let names = domain.core.regions();
+        let (equation, source) = materials(regions, names)?.apply(equation, source, names);
+        Self::new(domain, (equation, source), conditions, mean, exact, exact_gradient)
     }
 
     /// `Laplacian^2 u = q / D`.
     #[staticmethod]
     fn plate(
-        domain: [[f64; 2]; 2],
+        domain: &Domain,
         load: &Bound<'_, PyAny>,
         rigidity: &Bound<'_, PyAny>,
-        conditions: [ConditionParts<'_>; 4],
+        conditions: Vec<ConditionParts<'_>>,
         exact: Option<&Bound<'_, PyAny>>,
         exact_gradient: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let equation = Equation::Plate { rigidity: field(rigidity, "equation.plate.rigidity")? };
         let load = field(load, "equation.plate.load")?;
-        Self::new(domain, equation, load, conditions, exact, exact_gradient)
+        Self::new(domain, (equation, load), conditions, None, exact, exact_gradient)
     }
 
-    /// The ends of the domain in x and y.
+    /// The ends of the domain, or of the box around it, in x and y.
     #[getter]
     fn domain(&self) -> [[f64; 2]; 2] {
-        [self.x, self.y]
+        let [x0, x1, y0, y1] = self.domain.bounding_box();
+        [[x0, x1], [y0, y1]]
     }
 
-    /// The kind of the condition on each side, as `condition` reads it.
+    /// The names of the parts of the boundary, in the order of the conditions.
+    #[getter]
+    fn parts(&self) -> Vec<String> {
+        self.domain.parts().to_vec()
+    }
+
+    /// Whether the domain is a rectangle.
+    #[getter]
+    fn is_rectangle(&self) -> bool {
+        self.domain.as_rectangle().is_some()
+    }
+
+    /// The kind of the condition on each part, as `condition` reads it.
     #[getter]
     fn conditions(&self) -> Vec<&'static str> {
         let kind = |condition: &Condition| match condition.kind {
@@ -78,6 +99,32 @@ impl Problem {
             ConditionKind::Clamped => "clamped",
         };
         self.core.conditions.iter().map(kind).collect()
+    }
+
+    /// The equation as people write it, with its coefficients below it.
+    fn equation(&self) -> Vec<String> {
+        self.core.typeset_equation()
+    }
+
+    /// The domain as people write it.
+    fn place(&self) -> String {
+        self.domain.to_string()
+    }
+
+    /// The conditions as people write them.
+    fn boundary(&self) -> Vec<String> {
+        self.core.typeset_boundary(self.domain.parts())
+    }
+
+    /// The problem of a case, whose data may be others than those that it began with.
+    #[staticmethod]
+    fn of_case(case: &Case) -> Self {
+        Problem { core: case.core.problem.clone(), domain: case.core.domain.clone() }
+    }
+
+    /// The exact solution as people write it, if it is known.
+    fn exact(&self) -> Option<String> {
+        self.core.exact.as_ref().map(|u| u.describe())
     }
 
     /// The exact solution at points; it must be known.
@@ -100,36 +147,57 @@ impl Problem {
 
 impl Problem {
     fn new(
-        domain: [[f64; 2]; 2],
-        equation: Equation,
-        source: ddelm::field::FieldRef,
-        conditions: [ConditionParts<'_>; 4],
+        domain: &Domain,
+        (equation, source): (Equation, FieldRef),
+        conditions: Vec<ConditionParts<'_>>,
+        mean: Option<f64>,
         exact: Option<&Bound<'_, PyAny>>,
         exact_gradient: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let conditions = conditions.iter().zip(SIDES).map(|(c, side)| condition(c, side)).collect::<PyResult<_>>()?;
+        let domain = domain.core.clone();
+        let named = conditions.iter().zip(domain.parts());
+        let conditions = named.map(|(c, part)| condition(c, part)).collect::<PyResult<_>>()?;
         let exact = exact.map(|u| with_gradient(u, exact_gradient, "exact.u")).transpose()?;
-        let [x, y] = domain;
-        Ok(Problem { core: Core { equation, source, conditions, exact }, x, y })
+        // What no solve could change is refused here, where the mistake is.
+        let core = Core { equation, source, conditions, mean, exact };
+        core.validate(domain.parts().len()).map_err(exception)?;
+        Ok(Problem { core, domain })
     }
 
     /// The problem's data, with the source and the values of the conditions replaced where they are given.
-    pub fn data(
-        &self,
-        source: Option<&Bound<'_, PyAny>>,
-        conditions: &[Option<ConditionParts<'_>>; 4],
-    ) -> PyResult<Data> {
+    pub fn data(&self, source: Option<&Bound<'_, PyAny>>, conditions: &[Option<ConditionParts<'_>>]) -> PyResult<Data> {
         let mut data = self.core.data();
         if let Some(source) = source {
             data.source = field(source, "equation.source")?;
         }
-        for (values, (given, side)) in data.boundary.iter_mut().zip(conditions.iter().zip(SIDES)) {
+        for (values, (given, part)) in data.boundary.iter_mut().zip(conditions.iter().zip(self.domain.parts())) {
             if let Some(given) = given {
-                *values = condition(given, side)?.values;
+                *values = condition(given, part)?.values;
             }
         }
         Ok(data)
     }
+}
+
+/// What regions have of their own, by their numbers.
+fn materials(regions: Vec<(usize, BTreeMap<String, Bound<'_, PyAny>>)>, names: &[String]) -> PyResult<Materials> {
+    let mut own = Materials::default();
+    for (region, values) in regions {
+        for (name, value) in values {
+            let key = format!("equation.regions.{}.{name}", names.get(region).map_or("", String::as_str));
+            match name.as_str() {
+                "diffusion" => drop(own.diffusion.insert(region, tensor(&value, None)?)),
+                "advection" => drop(own.advection.insert(region, vector(&value, &key)?)),
+                "reaction" => drop(own.reaction.insert(region, field(&value, &key)?)),
+                "source" => drop(own.source.insert(region, field(&value, &key)?)),
+                _ => {
+                    let hint = "a region has diffusion, advection, reaction and source";
+                    return Err(exception(Error::UnknownKey { key, hint: hint.into() }));
+                }
+            }
+        }
+    }
+    Ok(own)
 }
 
 /// The diffusion: one field, or a 2 x 2 nest of them.

@@ -3,21 +3,37 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ddelm::estimate::estimate;
+use ddelm::Solution as Core;
+use ddelm::domain::borders::Borders;
 use ddelm::exchange::{Exchange, Serial};
-use ddelm::settings::Settings;
-use ddelm::solution::Solution as Core;
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
-use pyo3::exceptions::{PyIndexError, PyRuntimeError};
+use ddelm::network::activation::{Activation, Neurons};
+use ddelm::network::polynomial;
+use ddelm::network::symbol::Frame;
+use ddelm::solve::estimate::assess;
+use ddelm::{Error, Report, Settings};
+use ddelm_cli::notebook::thumbnail;
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use rayon::prelude::*;
 
 use crate::case::Case;
+use crate::domain::line;
 use crate::error::exception;
 use crate::problem::Problem;
 use crate::watch::run;
 
 type Array<'py> = Bound<'py, PyArray1<f64>>;
 type Points<'py> = PyReadonlyArray1<'py, f64>;
+/// Weights, biases, coefficients, remainders.
+type Network<'py> = (Bound<'py, PyArray2<f64>>, Array<'py>, Array<'py>, Array<'py>, Array<'py>, Array<'py>);
+
+/// Numbers of subdomains, reference coordinates, and their derivatives of first and second order.
+type Frames<'py> = (Bound<'py, PyArray1<i64>>, Table<'py>, Table<'py>, Table<'py>);
+type Table<'py> = Bound<'py, PyArray2<f64>>;
+/// Points of a network that one thread takes at a time.
+const CHUNK: usize = 1024;
 
 /// A piecewise neural network.
 #[pyclass(frozen, module = "ddelm._native")]
@@ -41,7 +57,12 @@ impl Solution {
         let (core, x, y) = (self.core.clone(), x.to_vec()?, y.to_vec()?);
         let found = run(py, None, move |_| {
             if !nan_outside {
-                core.locate(&x, &y)?;
+                core.locate(&x, &y).map_err(|error| match error {
+                    Error::Input { key, value, problem, .. } => {
+                        Error::input(key, value, problem, "leave it out, or give outside=\"nan\"")
+                    }
+                    other => other,
+                })?;
             }
             f(&core, &x, &y)
         })?;
@@ -85,20 +106,92 @@ impl Solution {
         Ok(r)
     }
 
+    /// Where points lie: the number of the subdomain, -1 outside of all; the reference coordinates of shape (points, 2); and, at
+    /// each point by rows, their first derivatives by x and y, of shape (points, 4), and second ones, of shape (points, 8).
+    fn frames<'py>(&self, py: Python<'py>, x: Points<'py>, y: Points<'py>) -> PyResult<Frames<'py>> {
+        let (x, y) = (x.to_vec()?, y.to_vec()?);
+        let places = py.detach(|| {
+            let decomposition = &self.core.decomposition;
+            let place = |(&x, &y): (&f64, &f64)| {
+                let (s, xi) = decomposition.locate([x, y])?;
+                let frame = Frame::new(decomposition.subdomains[s].map.as_ref(), xi);
+                Some((s, xi, frame))
+            };
+            x.iter().zip(&y).map(place).collect::<Vec<_>>()
+        });
+        let number = places.iter().map(|place| place.as_ref().map_or(-1, |(s, ..)| *s as i64)).collect();
+        let table = |columns: usize, row: &dyn Fn(&Frame, [f64; 2]) -> Vec<f64>| {
+            let outside = || vec![0.0; columns];
+            let rows = places.iter().flat_map(|place| place.as_ref().map_or_else(outside, |(_, xi, f)| row(f, *xi)));
+            PyArray1::from_vec(py, rows.collect()).reshape([places.len(), columns])
+        };
+        Ok((
+            PyArray1::from_vec(py, number),
+            table(2, &|_, xi| xi.to_vec())?,
+            table(4, &|frame, _| frame.inverse.as_flattened().to_vec())?,
+            table(8, &|frame, _| frame.second.as_flattened().as_flattened().to_vec())?,
+        ))
+    }
+
+    /// How many subdomains there are.
+    fn __len__(&self) -> usize {
+        self.core.decomposition.len()
+    }
+
+    /// The flux at points: a grad u, or grad Laplacian u for a plate.
+    fn fluxes<'py>(
+        &self,
+        py: Python<'py>,
+        problem: &Problem,
+        x: Points<'py>,
+        y: Points<'py>,
+        nan_outside: bool,
+    ) -> PyResult<[Array<'py>; 2]> {
+        let problem = problem.core.clone();
+        self.evaluate(py, (x, y), nan_outside, move |core, x, y| core.fluxes(&problem, x, y))
+    }
+
+    /// The number of the subdomain that holds each point; -1 outside the domain.
+    fn locate<'py>(&self, py: Python<'py>, x: Points<'py>, y: Points<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let (x, y) = (x.to_vec()?, y.to_vec()?);
+        let number = |p| self.core.decomposition.locate(p).map_or(-1, |(s, _)| s as i64);
+        let found = py.detach(|| x.iter().zip(&y).map(|(&x, &y)| number([x, y])).collect());
+        Ok(PyArray1::from_vec(py, found))
+    }
+
+    /// Lines between subdomains, and those on the boundary where the domain is not a rectangle.
+    fn borders<'py>(&self, py: Python<'py>) -> PyResult<[Vec<Bound<'py, PyArray2<f64>>>; 2]> {
+        let Borders { inside, boundary, .. } = Borders::new(&self.core.decomposition);
+        let drawn = if self.core.decomposition.grid().is_some() { 0 } else { boundary.len() };
+        let inside = inside.iter().map(|points| line(py, points)).collect::<PyResult<_>>()?;
+        let outline = boundary.iter().take(drawn).map(|(_, points)| line(py, points)).collect::<PyResult<_>>()?;
+        Ok([inside, outline])
+    }
+
+    /// u as a PNG file.
+    fn thumbnail<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let core = self.core.clone();
+        Ok(PyBytes::new(py, &run(py, None, move |_| thumbnail(&core))?))
+    }
+
     /// The report as JSON.
     fn report(&self) -> PyResult<String> {
         serde_json::to_string(&self.core.report).map_err(|e| PyRuntimeError::new_err(e.to_string()))
     }
 
-    /// Estimates the errors; as JSON.
-    fn estimate(&self, py: Python<'_>, case: &Case) -> PyResult<String> {
+    /// Estimates the errors, and says which data are not resolved; as JSON.
+    fn estimate(&self, py: Python<'_>, case: &Case) -> PyResult<(String, Vec<String>)> {
         let exchange: Arc<dyn Exchange> = Arc::new(Serial);
         let (core, case) = (self.core.clone(), case.core.clone());
         let found = run(py, None, move |progress| {
             let settings = Settings { points: core.report.points, ..case.settings.clone() };
-            estimate(&exchange, &case.problem, &settings, &core, progress)
+            let found = assess(&exchange, &case.problem, &settings, &core, progress)?;
+            let mut report = Report { estimate: found.estimate, warnings: found.warnings, ..core.report.clone() };
+            report.judge(case.tolerance, false);
+            Ok(report)
         })?;
-        serde_json::to_string(&found).map_err(|e| PyRuntimeError::new_err(e.to_string()))
+        let estimate = serde_json::to_string(&found.estimate).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+        Ok((estimate, found.warnings))
     }
 
     /// The rectangle and its grid: ends in x, ends in y, subdomains in x and y.
@@ -121,16 +214,22 @@ impl Solution {
         Ok(name.as_str().unwrap_or_default().to_owned())
     }
 
-    /// Weights of shape (2, M), biases and output coefficients of subdomain s, in its reference coordinates.
-    #[allow(clippy::type_complexity, reason = "a tuple of arrays, as Python sees it")]
-    fn network<'py>(&self, py: Python<'py>, s: usize) -> PyResult<(Bound<'py, PyArray2<f64>>, Array<'py>, Array<'py>)> {
+    /// Weights of shape (2, M), biases, output coefficients and their remainders of subdomain s, in its reference coordinates;
+    /// then the coefficients of its polynomials and their remainders.
+    fn network<'py>(&self, py: Python<'py>, s: usize) -> PyResult<Network<'py>> {
         if s >= self.core.decomposition.len() {
             return Err(PyIndexError::new_err(format!("there is no subdomain {s}")));
         }
         let network = self.core.network(s);
         let weights = PyArray2::from_vec2(py, &network.weights)?;
-        let coefficients = PyArray1::from_slice(py, &self.core.coefficients[s]);
-        Ok((weights, PyArray1::from_slice(py, &network.biases), coefficients))
+        let coefficients = &self.core.coefficients[s];
+        // Where they are not known they are zero.
+        let mut remainders = self.core.remainders[s].clone();
+        remainders.resize(coefficients.len(), 0.0);
+        let (low, high) = coefficients.split_at(network.polynomials);
+        let (low_rest, high_rest) = remainders.split_at(network.polynomials);
+        let array = |values: &[f64]| PyArray1::from_slice(py, values);
+        Ok((weights, array(&network.biases), array(high), array(high_rest), array(low), array(low_rest)))
     }
 
     /// The interface nodes, of shape (nodes, 2), and u there.
@@ -144,20 +243,65 @@ impl Solution {
     /// Writes a safetensors file, with the text of the problem file if there is one.
     #[pyo3(signature = (path, problem=None))]
     fn save(&self, py: Python<'_>, path: PathBuf, problem: Option<String>) -> PyResult<()> {
-        py.detach(|| ddelm::save::write(&path, &self.core, problem.as_deref())).map_err(exception)
+        py.detach(|| ddelm::solution::save::write(&path, &self.core, problem.as_deref())).map_err(exception)
     }
 
     /// Writes a file for ParaView, with so many cells per side of a subdomain.
     #[pyo3(signature = (path, problem, resolution))]
     fn vtk(&self, py: Python<'_>, path: PathBuf, problem: Option<&Problem>, resolution: usize) -> PyResult<()> {
         let (core, problem) = (self.core.clone(), problem.map(|problem| problem.core.clone()));
-        run(py, None, move |_| ddelm::vtk::write(&path, &core, problem.as_ref(), resolution))
+        run(py, None, move |_| ddelm::solution::vtk::write(&path, &core, problem.as_ref(), resolution))
     }
 
     /// Reads a safetensors file: the solution, and the text of its problem file.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<(Self, Option<String>)> {
-        let saved = py.detach(|| ddelm::save::read(&path)).map_err(exception)?;
+        let saved = py.detach(|| ddelm::solution::save::read(&path)).map_err(exception)?;
         Ok((Self::new(saved.solution), saved.problem))
     }
+}
+
+/// A network with these neurons at reference points, summed as solutions are. Weights have the shape (2, M); the coefficients of
+/// its polynomials come before those of its neurons.
+#[pyfunction]
+#[allow(clippy::too_many_arguments, reason = "the arrays that a network consists of")]
+pub fn network_values<'py>(
+    py: Python<'py>,
+    activation: &str,
+    weights: PyReadonlyArray2<'py, f64>,
+    biases: Points<'py>,
+    coefficients: Points<'py>,
+    remainders: Points<'py>,
+    s: Points<'py>,
+    t: Points<'py>,
+) -> PyResult<Array<'py>> {
+    let activation: Activation = serde_json::from_value(activation.into())
+        .map_err(|_| PyValueError::new_err(format!("there is no activation {activation:?}")))?;
+    let (neurons, columns) = (biases.len(), coefficients.len());
+    let most = polynomial::count(polynomial::MOST_DEGREE);
+    let polynomials = columns.checked_sub(neurons).filter(|&polynomials| polynomials <= most);
+    let fits = weights.shape() == [2, neurons] && remainders.len() == columns;
+    let Some(polynomials) = polynomials.filter(|_| fits && s.len() == t.len()) else {
+        return Err(PyValueError::new_err("the arrays of a network differ in length"));
+    };
+    let weights = weights.as_array();
+    let [w0, w1] = [0, 1].map(|direction| weights.row(direction).to_vec());
+    let [biases, coefficients, remainders] = [biases, coefficients, remainders].map(|array| array.as_array().to_vec());
+    let [s, t] = [s, t].map(|array| array.as_array().to_vec());
+    let values = run(py, None, move |_| {
+        let neurons = Neurons {
+            polynomials,
+            weights: [&w0, &w1],
+            biases: &biases,
+            coefficients: &coefficients,
+            remainders: &remainders,
+        };
+        let mut values = vec![0.0; s.len()];
+        let points = s.par_chunks(CHUNK).zip(t.par_chunks(CHUNK));
+        values.par_chunks_mut(CHUNK).zip(points).for_each(|(values, (s, t))| {
+            activation.network_sums(neurons, s, t, &[0], &mut [values]);
+        });
+        Ok(values)
+    })?;
+    Ok(PyArray1::from_vec(py, values))
 }

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use ddelm::Error;
-use ddelm::file::Case as Core;
-use ddelm::problem::Data;
-use ddelm::settings::Method;
-use ddelm::solver::Solver as Factored;
+use ddelm::Solver as Factored;
+use ddelm::method::settings::Method;
+use ddelm::solve::case::Case as Core;
+use ddelm::{Data, Error};
 use pyo3::prelude::*;
 
 use crate::case::Case;
@@ -22,8 +21,8 @@ pub struct Solver {
     factored: Arc<Factored>,
 }
 
-/// New data for a factored problem: a source, and a condition for each side; `None` keeps the problem's.
-type NewData<'py> = (Option<Bound<'py, PyAny>>, [Option<(String, Vec<Bound<'py, PyAny>>)>; 4]);
+/// New data for a factored problem: a source, and a condition for each part; `None` keeps the problem's.
+type NewData<'py> = (Option<Bound<'py, PyAny>>, Vec<Option<(String, Vec<Bound<'py, PyAny>>)>>);
 
 #[pymethods]
 impl Solver {
@@ -55,7 +54,7 @@ impl Solver {
         Ok(Solver { case, factored: Arc::new(factored) })
     }
 
-    /// Solves for several sets of data at once.
+    /// Solves for several sets of data at once. Each solution comes with its case, which estimates need.
     #[pyo3(signature = (problem, data, progress=None))]
     fn solve(
         &self,
@@ -63,11 +62,12 @@ impl Solver {
         problem: &Problem,
         data: Vec<NewData<'_>>,
         progress: Option<&Bound<'_, PyAny>>,
-    ) -> PyResult<Vec<Solution>> {
+    ) -> PyResult<Vec<(Solution, Case)>> {
         let is_own = |data: &NewData<'_>| data.0.is_none() && data.1.iter().all(Option::is_none);
         let own: Vec<bool> = data.iter().map(is_own).collect();
         let data: Vec<Data> =
             data.iter().map(|(source, sides)| problem.data(source.as_ref(), sides)).collect::<PyResult<_>>()?;
+        let cases: Vec<Case> = data.iter().zip(&own).map(|(data, &own)| self.case_for(data, own)).collect();
         let (case, factored) = (self.case.clone(), self.factored.clone());
         let solutions = run(py, progress, move |progress| {
             let mut solutions = factored.solve_many(&data, progress)?;
@@ -79,7 +79,23 @@ impl Solver {
             }
             Ok(solutions)
         })?;
-        Ok(solutions.into_iter().map(Solution::new).collect())
+        Ok(solutions.into_iter().map(Solution::new).zip(cases).collect())
+    }
+}
+
+impl Solver {
+    /// The case of a solution with these data. The exact solution belongs to the problem's `own`.
+    fn case_for(&self, data: &Data, own: bool) -> Case {
+        if own {
+            return Case { core: self.case.clone() };
+        }
+        let mut case = Core::clone(&self.case);
+        case.problem.source = data.source.clone();
+        for (condition, values) in case.problem.conditions.iter_mut().zip(&data.boundary) {
+            condition.values.clone_from(values);
+        }
+        case.problem.exact = None;
+        Case { core: Arc::new(case) }
     }
 }
 

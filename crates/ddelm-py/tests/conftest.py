@@ -28,6 +28,12 @@ def wave():
 
 
 @pytest.fixture(scope="session")
+def corners():
+    """A solution with singular corners: its coefficients are large, and rounding them shows."""
+    return ddelm.solve(ddelm.Problem(source=1.0, dirichlet=0.0), subdomains=(4, 3), points=16)
+
+
+@pytest.fixture(scope="session")
 def cli():
     """Run the command line; it must have been built."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))

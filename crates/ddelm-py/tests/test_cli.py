@@ -1,6 +1,10 @@
 """The package and the command line give the same bits."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 from conftest import ROOT
@@ -31,3 +35,28 @@ def test_a_problem_written_in_python_gives_the_same_bits(cli):
     same = ddelm.solve(in_file)
     u = ddelm.solve(problem, subdomains=same.subdomains, points=same.report.points)
     assert u.report.to_dict()["errors"] == expected["errors"]
+
+
+def test_the_command_of_the_package_is_the_command_line(cli, tmp_path):
+    arguments = ["solve", str(ROOT / "examples" / "poisson.toml"), "--json"]
+    done = subprocess.run([sys.executable, "-m", "ddelm", *arguments], capture_output=True, text=True, cwd=tmp_path)
+    expected = json.loads(cli(*arguments).stdout)
+    assert done.returncode == 0 and without_clock(json.loads(done.stdout)) == without_clock(expected)
+    bad = subprocess.run([sys.executable, "-m", "ddelm", "solve", "none.toml"], capture_output=True, text=True, cwd=tmp_path)
+    assert bad.returncode == 2 and "there is no such file" in bad.stderr and not bad.stdout
+
+
+def test_the_command_does_not_import_numpy():
+    program = "import sys, ddelm.__main__; assert 'numpy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_the_command_ends_at_an_interrupt(tmp_path):
+    big = ["--set", "discretization.subdomains=[40, 40]", "--set", "equation.diffusion=1 + x*y", "--out", "out"]
+    command = [sys.executable, "-m", "ddelm", "solve", str(ROOT / "examples" / "poisson.toml"), *big]
+    child = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    time.sleep(1.0)
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=60)
+    assert child.returncode == 3 and "interrupted" in said
+    assert list(tmp_path.iterdir()) == []

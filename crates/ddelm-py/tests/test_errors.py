@@ -1,6 +1,8 @@
 """Bad input: ValueError with the words of the command line."""
 
 import json
+import math
+import sys
 
 import numpy as np
 import pytest
@@ -75,7 +77,7 @@ def test_types(arguments, message):
 @pytest.mark.parametrize(
     ("problem", "message"),
     [
-        (lambda: ddelm.Problem(boundary=ddelm.Neumann()), "no unique solution.*\nhint: give u on one side"),
+        (lambda: ddelm.Problem(boundary=ddelm.Neumann()), "no unique solution.*\nhint: give the mean of u"),
         (lambda: ddelm.Problem(domain=((1, 0), (0, 1)), **LAPLACE), "domain.x"),
         (lambda: ddelm.Problem(boundary=ddelm.Clamped()), "one condition on every side"),
         (lambda: ddelm.Plate(load=1.0, boundary=ddelm.Dirichlet()), "a plate needs two conditions"),
@@ -86,6 +88,48 @@ def test_problems_that_cannot_be_solved(problem, message):
         ddelm.solve(problem())
 
 
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        ({"source": 1.0}, "not `dict`\nhint: ddelm.Problem\\(source=...\\)"),
+        ("p.toml", "not `str`\nhint: for a problem file, ddelm.from_toml\\('p.toml'\\)"),
+        (1.0, "not `float`\nhint: ddelm.Problem"),
+    ],
+)
+def test_what_is_no_problem_is_refused_with_what_was_meant(problem, message):
+    for take in (ddelm.solve, ddelm.Solver):
+        with pytest.raises(TypeError, match="problem: expected a ddelm.Problem or ddelm.Plate, " + message):
+            take(problem)
+
+
+def test_a_problem_is_refused_where_it_is_made():
+    with pytest.raises(ValueError, match="domain.x"):
+        ddelm.Problem(domain=((1, 0), (0, 1)), **LAPLACE)
+    with pytest.raises(ValueError, match="a plate needs two conditions"):
+        ddelm.Plate(load=1.0, boundary=ddelm.Dirichlet())
+
+
+def by_math(x, y):
+    return math.sin(x)
+
+
+def by_if(x, y):
+    return 1.0 if x < 0.5 else 2.0
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have no notes")
+@pytest.mark.parametrize(("function", "kind"), [(by_math, TypeError), (by_if, ValueError)])
+def test_functions_of_single_numbers_are_told_about_arrays(function, kind):
+    with pytest.raises(kind) as caught:
+        ddelm.solve(ddelm.Problem(source=function, **LAPLACE), points=8)
+    assert "whole arrays of x and y" in caught.value.__notes__[0]
+
+
+def test_a_function_that_is_not_finite_is_named_with_the_point():
+    with pytest.raises(ValueError, match="equation.source is NaN at x = .*\nhint: .*function"):
+        ddelm.solve(ddelm.Problem(source=lambda x, y: np.where(x > 0.5, np.nan, 0.0), **LAPLACE), points=8)
+
+
 def test_what_cannot_be_computed_is_a_runtime_error():
     # All features are the same: the local matrices have rank one, and the interface system no factor.
     weights = (np.zeros((4, 2, 9)), np.full((4, 9), np.nan))
@@ -94,7 +138,7 @@ def test_what_cannot_be_computed_is_a_runtime_error():
 
 
 def test_points_outside_are_named_or_nan(wave):
-    with pytest.raises(ValueError, match=r"\(1.5, 0.2\).*outside the domain"):
+    with pytest.raises(ValueError, match=r"\(1.5, 0.2\).*outside the domain\nhint: .*outside=\"nan\""):
         wave([0.1, 1.5], 0.2)
     assert np.isnan(wave([0.1, 1.5], 0.2, outside="nan")).tolist() == [False, True]
     with pytest.raises(ValueError, match="'error' or 'nan'"):
@@ -145,6 +189,30 @@ def test_options_override_a_file(tmp_path):
         ddelm.solve(problem, points=1)
 
 
-def test_warnings_are_in_the_report(wave):
+def test_warnings_are_in_the_report_and_raised(wave):
     assert wave.report.warnings == []
+    jump = ddelm.Problem(diffusion="1 + 99*step(x - 0.37)", source=1.0, dirichlet=0.0)
+    with pytest.warns(UserWarning) as raised:
+        u = ddelm.solve(jump, points=10, estimate=True)
+    assert [str(warning.message) for warning in raised] == u.report.warnings
+    assert u.report.status == "unresolved" and len(u.report.warnings) == 2
+    assert all(warning.filename == __file__ for warning in raised)
+
+
+def test_the_estimate_warns_when_it_is_asked():
+    jump = ddelm.Problem(diffusion=lambda x, y: 1 + 99 * (x > 0.37), source=1.0, dirichlet=0.0)
+    with pytest.warns(UserWarning, match="equation.diffusion is not resolved in 4 of 16 subdomains"):
+        u = ddelm.solve(jump, points=10)
+    with pytest.warns(UserWarning) as raised:
+        assert u.estimate.l2 > 0.01
+    assert any("the estimated error is" in str(warning.message) for warning in raised)
+
+
+@pytest.mark.parametrize("diffusion", [-1.0, "x - 0.5", [["1", "2"], ["2", "1"]]])
+def test_what_is_not_elliptic_is_refused(diffusion):
+    with pytest.raises(ValueError, match="must be positive"):
+        ddelm.solve(ddelm.Problem(diffusion=diffusion, source=1.0, **LAPLACE), points=8)
+
+
+def test_a_report_is_json(wave):
     assert json.dumps(wave.report.to_dict())

@@ -45,6 +45,20 @@ def test_the_program_in_the_page_evaluates_a_solution(out, evaluated, monkeypatc
     assert np.abs(names["evaluate"](x, y) - evaluated(x, y)[2]).max() < 1e-9
 
 
+def test_the_program_in_the_page_takes_both_halves_of_the_coefficients(cli, tmp_path, monkeypatch):
+    safetensors = pytest.importorskip("safetensors")
+    monkeypatch.chdir(tmp_path)
+    corners = ("--set", "equation.source=1", "--set", "boundary.dirichlet=0", "--write", "solution")
+    cli("solve", ROOT / "examples" / "poisson.toml", "--out", "out", *corners)
+    (program,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "files.md").read_text(), re.DOTALL)
+    names = {}
+    exec(program, names)
+    with safetensors.safe_open("out/solution.safetensors", framework="numpy") as file:
+        c, rest = (file.get_tensor(name).astype(np.longdouble) for name in ("coefficients", "remainders"))
+    assert np.abs(c).max() > 1e5 and np.abs(rest).max() > 0
+    assert np.array_equal(names["c"], c + rest)
+
+
 def check_mesh(points, fields, evaluated):
     x, y, z = points.T
     _, _, u, ux, uy = evaluated(x, y)

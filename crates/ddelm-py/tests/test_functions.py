@@ -22,7 +22,12 @@ def test_functions_take_whole_arrays():
         return x
 
     solve(source)
-    assert seen == [(np.ndarray, np.dtype(float), (49,), (49,))] * 4
+    # The nodes and the points of integration of four subdomains; then points between them, to see whether the nodes tell
+    # the function.
+    sizes = sorted(x[0] for _, _, x, _ in seen[:8])
+    assert sizes == [49] * 4 + [144] * 4
+    assert all(kind == np.ndarray and dtype == float and x == y for kind, dtype, x, y in seen)
+    assert all(x[0] >= 64 for _, _, x, _ in seen[8:])
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,13 @@
 """The package is typed, and the stub of the extension module is true."""
 
+import inspect
 import subprocess
 import sys
 
 import pytest
 from conftest import ROOT
+
+import ddelm.options
 
 pytest.importorskip("mypy")
 
@@ -19,7 +22,10 @@ problem = ddelm.Problem(
     domain=((0, 1), (0, 1)),
 )
 u = ddelm.solve(problem, subdomains=(8, 8), points=16, progress=lambda event: print(event.stage))
-total: float = float(u(0.5, 0.5)) + u.report.seconds.total
+total: float = u(0.5, 0.5) + u.report.seconds.total + u.estimate.l2 + u(0.1, 1.5, outside="nan")
+values: np.ndarray[tuple[int, ...], np.dtype[np.float64]] = u([0.1, 0.2], 0.3)
+again: ddelm.Problem = problem.replace(source=1.0)
+print(problem.check(points=12)["cost"])
 ux, uy = u.gradient([0.1, 0.2], 0.3)
 solver = ddelm.Solver(problem, subdomains=(8, 8), activation="sin")
 u1 = solver.solve(source=lambda x, y: x)
@@ -47,3 +53,19 @@ def test_programs_of_users_are_checked(tmp_path):
     (tmp_path / "bad.py").write_text(USER + 'ddelm.solve(problem, pionts=3)\nddelm.solve(problem, preset="fst")\n')
     code, said = mypy("mypy", "--strict", "bad.py", cwd=tmp_path)
     assert code == 1 and "pionts" in said and "preset" in said
+
+
+def test_pyright_agrees(tmp_path):
+    pytest.importorskip("pyright")
+    (tmp_path / "good.py").write_text(USER)
+    code, said = mypy("pyright", "--pythonpath", sys.executable, "good.py", cwd=tmp_path)
+    assert code == 0, said
+    (tmp_path / "bad.py").write_text(USER + "ddelm.solve(problem, pionts=3)\n")
+    code, said = mypy("pyright", "--pythonpath", sys.executable, "bad.py", cwd=tmp_path)
+    assert code == 1 and "pionts" in said
+
+
+def test_keywords_are_in_the_signature():
+    parameters = inspect.signature(ddelm.solve).parameters
+    assert set(ddelm.options.KEYS) | {"weights", "progress"} <= set(parameters)
+    assert set(ddelm.options.KEYS) - {"tolerance", "estimate"} <= set(inspect.signature(ddelm.Solver).parameters)

@@ -5,14 +5,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use ddelm::decomposition::Decomposition;
-use ddelm::factor::{Mat, multiply};
-use ddelm::field::function_with_gradient;
-use ddelm::gallery;
-use ddelm::problem::{Equation, Problem};
-use ddelm::report::Report;
-use ddelm::settings::Settings;
-use ddelm::solver::Solver;
+use ddelm::algebra::factor::{Mat, multiply};
+use ddelm::problem::gallery;
+use ddelm::{Decomposition, Equation, Problem, Report, Settings, Solver, function_with_gradient};
 
 fn median(mut samples: Vec<f64>) -> f64 {
     samples.sort_by(f64::total_cmp);

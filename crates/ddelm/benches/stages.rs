@@ -3,13 +3,11 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use ddelm::activation::Activation;
-use ddelm::decomposition::Decomposition;
-use ddelm::factor::{Mat, multiply, pivoted_qr, qr};
-use ddelm::gallery;
-use ddelm::problem::Problem;
-use ddelm::settings::{InterfaceSolver, Settings};
-use ddelm::solver::Solver;
+use ddelm::algebra::factor::{Mat, multiply, pivoted_qr, qr};
+use ddelm::method::settings::InterfaceSolver;
+use ddelm::network::activation::Activation;
+use ddelm::problem::gallery;
+use ddelm::{Decomposition, Problem, Settings, Solver};
 use divan::Bencher;
 
 fn main() {

@@ -3,7 +3,8 @@
 //! # The method in one page
 //!
 //! The domain is cut into subdomains. On each of them the solution is a network with one hidden layer and fixed random
-//! weights, `u_s = sum_j c_j sigma(w_j . xi + b_j)`, in coordinates xi in which the subdomain is the unit square. The equation
+//! weights, `u_s = sum_j c_j sigma(w_j . xi + b_j)`, in coordinates xi in which the subdomain is the unit square, with a few
+//! polynomials beside the neurons. The equation
 //! `L u = f` at interior nodes, the boundary conditions, and `u_s = u_Gamma` at interface nodes are linear in the output
 //! coefficients c:
 //!
@@ -13,102 +14,124 @@
 //! ```
 //!
 //! There are more rows than neurons, so `c_s = K_s^+ (F_s + E_s u_Gamma)` is a least-squares solution, found for every
-//! subdomain alone. What is left is a least-squares problem for the interface values, with the normal matrix (paper, eq.
-//! (3.5))
+//! subdomain alone. What is left is that the fluxes balance,
 //!
 //! ```text
-//! S = sum_s E_s' (I - K_s K_s^+) E_s + D' D,         D = sum_s A_s K_s^+ E_s.
+//! D u_Gamma = d,     D = sum_s A_s K_s^+ E_s,   d = -sum_s A_s K_s^+ F_s,
 //! ```
 //!
-//! It is sparse, symmetric and positive definite. With `u_Gamma` known, the subdomains are recovered independently.
+//! a sparse system with as many equations as interface values. The paper weighs it against the residuals of the subdomains,
+//! with the normal matrix `S = sum_s E_s' (I - K_s K_s^+) E_s + D' D` (its eq. (3.5)). With `u_Gamma` known, the subdomains
+//! are recovered independently.
 //!
-//! Two sets of choices are built in: [`Settings::paper`](settings::Settings::paper) is Algorithm 1 of the paper to the letter;
-//! [`Settings::fast`](settings::Settings::fast), the default, uses the same idea with Chebyshev nodes, one well-conditioned
-//! basis of shared features, scaled rows and a direct interface solve with refinement, and reaches rounding level.
+//! Two sets of choices are built in: [`Settings::paper`] is Algorithm 1 of the paper to the letter; [`Settings::fast`], the
+//! default, uses the same idea with Chebyshev nodes inside and Gauss nodes on the sides, one well-conditioned basis of
+//! shared features, scaled rows, a row for the flux balance of every subdomain and a direct interface solve with refinement,
+//! and reaches rounding level.
 //!
 //! # Example
 //!
 //! ```
-//! use std::sync::Arc;
-//! use ddelm::{decomposition::Decomposition, gallery, settings::Settings, solver::Solver};
+//! use ddelm::{Condition, Decomposition, Equation, Problem, Settings, Solver, function};
 //!
-//! let problem = gallery::poisson(); // -Laplacian u = f with u = sin(2 pi x) e^y
-//! let squares = Arc::new(Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [4, 4])?);
+//! let u = |x: f64, y: f64| (6.0 * x).sin() * y.exp();
+//! let problem = Problem {
+//!     equation: Equation::poisson(), // -Laplacian u = f
+//!     source: function(move |x, y| 35.0 * u(x, y)),
+//!     conditions: vec![Condition::dirichlet(function(u)); 4], // left, right, bottom, top
+//!     mean: None,
+//!     exact: None,
+//! };
+//! let squares = Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [4, 4])?;
 //! let solver = Solver::new(&problem, squares, &Settings::fast())?; // factors
 //! let solution = solver.solve()?; // cheap, also for other sources and boundary values
-//! let u = solution.values(&[0.25], &[1.0])[0];
-//! assert!((u - 1f64.exp()).abs() < 1e-11);
+//! let found = solution.values(&[0.25], &[1.0])[0];
+//! assert!((found - u(0.25, 1.0)).abs() < 1e-11);
 //! # Ok::<(), ddelm::Error>(())
 //! ```
+//!
+//! `examples/` has a program for each kind of problem. What most users need is at the root; the rest is in the storeys of the
+//! house, each of which uses only those above it:
+//!
+//! | storey | what it is |
+//! | --- | --- |
+//! | [`base`] | errors, progress, memory, files of numbers |
+//! | [`algebra`] | factorizations, sums in twice the precision, quadrature |
+//! | [`problem`] | what is to be solved: equation, conditions, fields, formulas |
+//! | [`domain`] | where: maps, subdomains, their nodes, outlines and meshes |
+//! | [`network`] | functions: features, polynomials, operators on them |
+//! | [`method`] | how: settings, their cost, the report |
+//! | [`local`] | one subdomain: rows, basis, factor |
+//! | [`interface`] | all of them together: numbering, elimination, refinement |
+//! | [`exchange`] | the machines: one process, or several with MPI |
+//! | [`solution`] | values, norms, files |
+//! | [`solve`] | the algorithm, its estimate, tolerance, tuning |
+//! | [`file`](mod@file) | problem files: text in, problem and settings out |
 //!
 //! # Symbols
 //!
 //! | paper | here | file |
 //! | --- | --- | --- |
-//! | L, B, f, g | [`Problem`](problem::Problem) | `problem.rs` |
-//! | Omega_s, Gamma | [`Decomposition`](decomposition::Decomposition), maps `x = F(xi)` | `decomposition.rs`, `map.rs` |
-//! | x_i, x_b, x_Gamma | [`Collocation`](collocation::Collocation) and its numbers | `collocation.rs` |
-//! | phi_j, w_j, b_j | [`FeatureNetwork`](features::FeatureNetwork) | `features.rs`, `activation.rs` |
-//! | L phi_j at a point | [`Symbol`](symbol::Symbol): at most five numbers per ridge function | `symbol.rs`, `assembly.rs` |
-//! | rows of K, A, F | [`operator`], right-hand sides | `operator.rs`, `right_hand_side.rs` |
-//! | psi, reference basis | [`ReferenceBasis`](basis::ReferenceBasis) | `basis.rs` |
-//! | K^+, A K^+ B | [`LocalFactor`](local::LocalFactor), in `factor` | `local.rs`, `factor/` |
+//! | L, B, f, g | [`Problem`] | `problem/model.rs` |
+//! | Omega_s, Gamma | [`Decomposition`], maps `x = F(xi)` | `domain/decomposition.rs`, `domain/map.rs` |
+//! | x_i, x_b, x_Gamma | [`Collocation`](domain::collocation::Collocation), [`Numbering`](interface::Numbering) | `domain/collocation.rs`, `interface/numbering.rs` |
+//! | phi_j, w_j, b_j | [`FeatureNetwork`](network::features::FeatureNetwork) | `network/features.rs`, `network/activation.rs` |
+//! | L phi_j at a point | [`Symbol`](network::symbol::Symbol): at most five numbers per ridge function | `network/symbol.rs`, `network/assembly.rs` |
+//! | rows of K, A, F | [`operator`](local::operator), right-hand sides | `local/operator.rs`, `local/right_hand_side.rs` |
+//! | psi, reference basis | [`ReferenceBasis`](local::basis::ReferenceBasis) | `local/basis.rs` |
+//! | K^+, A K^+ B | [`LocalFactor`](local::local_factor::LocalFactor), in `factor` | `local/local_factor.rs`, `algebra/factor/` |
 //! | S, u_Gamma | [`Interface`](interface::Interface): elimination, conjugate gradients, refinement | `interface/` |
-//! | Algorithm 1 | [`Solver`](solver::Solver) | `stages.rs`, `solver.rs` |
-//! | u_theta | [`Solution`](solution::Solution), [coefficients of the neurons](lift) | `solution.rs`, `lift.rs`, `twofold.rs` |
+//! | Algorithm 1 | [`Solver`] | `solve/stages.rs`, `solve/solver.rs` |
+//! | N(u) = 0, N'(u) (not in the paper) | [`linearize`](problem::linearize), [`newton`](solve::newton) | `problem/linearize.rs`, `solve/newton.rs` |
+//! | u_theta | [`Solution`], [coefficients of the neurons](local::lift) | `solution/evaluate.rs`, `local/lift.rs`, `algebra/twofold.rs` |
 //!
 //! # References
 //!
 //! C.-O. Lee, Y. Lee, B. Ryoo, *A nonoverlapping domain decomposition method for extreme learning machines: elliptic
 //! problems*.
 
-pub mod activation;
-pub mod adaptive;
-pub mod assembly;
-pub mod atomic;
-pub mod basis;
-pub mod chebyshev;
-pub mod collocation;
-pub mod cost;
-pub mod decomposition;
-pub mod error;
-pub mod estimate;
-pub mod exchange;
-pub mod expression;
-pub mod factor;
-pub mod features;
-pub mod field;
-pub mod file;
-pub mod finite_element;
-pub mod gallery;
-pub mod graded;
-pub mod interface;
-pub mod lift;
-pub mod local;
-pub mod locelm;
-pub mod map;
-pub mod npz;
-pub mod operator;
-pub mod problem;
-pub mod progress;
-pub mod random_field;
-pub mod report;
-mod right_hand_side;
-#[cfg(feature = "save")]
-pub mod save;
-pub mod settings;
-pub mod solution;
-pub mod solver;
-mod stages;
-pub mod symbol;
-pub mod tuning;
-pub mod twofold;
-pub mod typeset;
-#[cfg(feature = "vtk")]
-pub mod vtk;
+// In the order of the storeys, with empty lines that keep it.
+pub mod base;
 
-pub use error::{Error, Result};
+pub mod algebra;
+
+pub mod problem;
+
+pub mod domain;
+
+pub mod network;
+
+pub mod method;
+
+pub mod local;
+
+pub mod interface;
+
+pub mod exchange;
+
+pub mod solution;
+
+pub mod solve;
+
+pub mod file;
+
+pub use base::error::{Error, Result};
+pub use base::progress::Silent;
+pub use domain::area::{Cut, Domain};
+pub use domain::decomposition::Decomposition;
+pub use file::ProblemFile;
+pub use method::report::{Report, Status};
+pub use method::settings::Settings;
+pub use problem::field::{constant, function, function_with_gradient};
+pub use problem::model::{Condition, Data, Diffusion, Equation, Problem};
+pub use solution::evaluate::Solution;
+pub use solve::solver::Solver;
 
 /// The optional parts of this library, and whether they were built in.
-pub const FEATURES: [(&str, bool); 3] =
-    [("mpi", cfg!(feature = "mpi")), ("save", cfg!(feature = "save")), ("vtk", cfg!(feature = "vtk"))];
+pub const FEATURES: [(&str, bool); 5] = [
+    ("files", cfg!(feature = "files")),
+    ("mpi", cfg!(feature = "mpi")),
+    ("parallel", cfg!(feature = "parallel")),
+    ("save", cfg!(feature = "save")),
+    ("vtk", cfg!(feature = "vtk")),
+];

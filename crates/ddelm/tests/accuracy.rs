@@ -3,17 +3,12 @@
 use std::f64::consts::PI;
 use std::sync::Arc;
 
-use ddelm::decomposition::Decomposition;
-use ddelm::features::Initialization;
-use ddelm::field::function;
-use ddelm::gallery;
-use ddelm::map::{Affine, Map, MapRef, Point, Polar};
-use ddelm::problem::{Condition, Data, Problem};
-use ddelm::progress::Silent;
-use ddelm::report::Errors;
-use ddelm::settings::{InterfaceSolver, Settings, Sharing};
-use ddelm::solution::Solution;
-use ddelm::solver::Solver;
+use ddelm::domain::map::{Affine, Map, MapRef, Point, Polar};
+use ddelm::method::report::Errors;
+use ddelm::method::settings::{InterfaceSolver, Sharing};
+use ddelm::network::features::Initialization;
+use ddelm::problem::gallery;
+use ddelm::{Condition, Data, Decomposition, Problem, Settings, Silent, Solution, Solver, function};
 
 fn unit_square(counts: [usize; 2]) -> Decomposition {
     Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], counts).unwrap()
@@ -175,14 +170,13 @@ impl Map for Turned {
 }
 
 #[test]
-fn edges_may_run_backwards() {
+fn subdomains_may_be_turned() {
     let turned = |maps: Vec<MapRef>| -> Vec<MapRef> {
         maps.into_iter().enumerate().map(|(k, m)| if k % 3 == 1 { Arc::new(Turned(m)) as MapRef } else { m }).collect()
     };
     let decomposition = || Decomposition::from_maps(turned(annulus(3, 3)), 1, |_| 0).unwrap();
-    assert!(decomposition().subdomains.iter().any(|s| {
-        s.sides.iter().any(|side| matches!(side, ddelm::decomposition::Side::Interface { reversed: true, .. }))
-    }));
+    // A turned subdomain meets the next one with the same side.
+    assert!(decomposition().edges.iter().any(|edge| edge.sides[0].side == edge.sides[1].side));
     assert_below(1e-9, &gallery::growing_wave(3.0, 1), decomposition, 14);
 }
 

@@ -3,15 +3,11 @@
 
 use std::sync::Arc;
 
-use ddelm::decomposition::Decomposition;
-use ddelm::estimate::estimate;
 use ddelm::exchange::{Exchange, Serial};
-use ddelm::gallery;
-use ddelm::problem::Problem;
-use ddelm::progress::Silent;
-use ddelm::report::Status;
-use ddelm::settings::Settings;
-use ddelm::solver::Solver;
+use ddelm::problem::gallery;
+use ddelm::solve::estimate::estimate;
+use ddelm::solve::newton::Nonlinear;
+use ddelm::{Decomposition, Problem, Settings, Silent, Solver, Status};
 
 fn serial() -> Arc<dyn Exchange> {
     Arc::new(Serial)
@@ -73,8 +69,16 @@ fn the_paper_preset_is_estimated_too() {
 fn a_tolerance_is_reached_or_said_not_to_be() {
     let solve = |problem: &Problem, tolerance: f64| {
         let unit = [0.0, 1.0];
-        ddelm::adaptive::solve_to_tolerance(&serial(), problem, unit, unit, &Settings::fast(), tolerance, &Silent)
-            .unwrap()
+        ddelm::solve::adaptive::solve_to_tolerance(
+            &serial(),
+            problem,
+            &ddelm::domain::area::Domain::rectangle(unit, unit).unwrap(),
+            &Settings::fast(),
+            &Nonlinear::default(),
+            tolerance,
+            &Silent,
+        )
+        .unwrap()
     };
     for (problem, tolerance) in [
         (gallery::poisson(), 1e-4),

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
-use ddelm::activation::Activation;
-use ddelm::decomposition::Decomposition;
-use ddelm::field::{FieldRef, constant, function, function_with_gradient};
-use ddelm::problem::{Condition, Diffusion, Equation, Problem};
-use ddelm::settings::{GivenWeights, InterfaceSolver, Settings, Truncation};
-use ddelm::solver::Solver;
+use ddelm::method::settings::{GivenWeights, InterfaceSolver, Truncation};
+use ddelm::network::activation::Activation;
+use ddelm::problem::field::FieldRef;
+use ddelm::{
+    Condition, Decomposition, Diffusion, Equation, Problem, Settings, Solver, constant, function,
+    function_with_gradient,
+};
 
 const NEURONS: usize = 24;
 const SUBDOMAINS: usize = 6;
@@ -117,6 +118,7 @@ fn second_order(u: &Arc<Network>, turn: usize) -> Problem {
         },
         source,
         conditions: (0..4).map(condition).collect(),
+        mean: None,
         exact: Some(u.exact()),
     }
 }
@@ -140,6 +142,7 @@ fn plate(u: &Arc<Network>, turn: usize) -> Problem {
         equation: Equation::Plate { rigidity: constant(0.5) },
         source: load,
         conditions: (0..4).map(condition).collect(),
+        mean: None,
         exact: Some(u.exact()),
     }
 }

@@ -1,8 +1,6 @@
 //! What a rounding error in the data does to the solution: nothing but a rounding error, also where the data are rough.
 
-use ddelm::file::ProblemFile;
-use ddelm::progress::Silent;
-use ddelm::solution::Solution;
+use ddelm::{ProblemFile, Silent, Solution};
 
 /// `-div(a grad u) = 1`, u = 0 on the boundary: corners with a singular solution.
 fn solve(diffusion: &str, extra: &str) -> Solution {

@@ -2,7 +2,7 @@
 
 #![cfg(feature = "save")]
 
-use ddelm::save;
+use ddelm::solution::save;
 
 #[test]
 fn files_of_the_first_version_are_read() {

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use ddelm::Problem;
+
 use super::Outcome;
 use crate::Common;
 use crate::diagnostic::Terminal;
@@ -9,8 +11,12 @@ use crate::failure::Failure;
 use crate::number::error;
 use crate::picture;
 use crate::saved::SavedSolution;
+use crate::stderr::{say, say_styled};
 use crate::stdout;
 use crate::view::difference_map;
+
+/// Cells per side of a subdomain, at most, whatever the reports of the files say.
+const FINEST: usize = 512;
 
 /// Arguments of `ddelm compare`.
 #[derive(Debug, clap::Args)]
@@ -35,18 +41,23 @@ pub struct Compare {
 impl Compare {
     /// Carries it out.
     pub fn run(&self, common: &Common, terminal: &Terminal) -> Result<Outcome, Failure> {
-        let (a, b) = (SavedSolution::read(&self.a)?.solution, SavedSolution::read(&self.b)?.solution);
+        let (a, b) = (SavedSolution::read(&self.a)?, SavedSolution::read(&self.b)?);
+        let differ = self.difference(&a, &b);
+        if let Some(differ) = differ.filter(|_| !common.quiet) {
+            say_styled(terminal.warning(&differ));
+        }
+        let (a, b) = (a.solution, b.solution);
         // Twice as fine as the nodes of either.
-        let resolution = 2 * a.report.points.max(b.report.points);
+        let resolution = a.report.points.max(b.report.points).clamp(1, FINEST / 2) * 2;
         let found = a.distance(&b, resolution)?;
         let differ = a.decomposition.bounding_box() != b.decomposition.bounding_box();
         if differ && !common.quiet {
-            eprintln!("{}", terminal.warning("the domains differ: the solutions are compared on that of A"));
+            say_styled(terminal.warning("the domains differ: the solutions are compared on that of A"));
         }
         if !self.no_picture {
             picture::write(&self.out, &difference_map(&a, &b).scene())?;
             if !common.quiet {
-                eprintln!("wrote {}", self.out.display());
+                say(format!("wrote {}", self.out.display()));
             }
         }
         if self.json {
@@ -58,5 +69,21 @@ impl Compare {
             stdout::print(&format!("L2         {l2} (relative)\n{h1}maximum    {max}\n"))?;
         }
         Ok(Outcome::Done)
+    }
+
+    /// In what the problems of two solutions differ, where both are known.
+    fn difference(&self, a: &SavedSolution, b: &SavedSolution) -> Option<String> {
+        // Problems that take data from files are not compared: those are not opened.
+        let (a, b) = (a.problem(&self.a, false).ok()??, b.problem(&self.b, false).ok()??);
+        let lines = |p: &Problem| {
+            // The names of the parts are in the domain, which is not made for this.
+            let parts: Vec<String> = (1..=p.conditions.len()).map(|k| format!("part {k}")).collect();
+            [p.typeset_equation(), p.typeset_boundary(&parts)].concat()
+        };
+        let (a, b) = (lines(&a), lines(&b));
+        let own = |these: &[String], others: &[String]| {
+            these.iter().filter(|line| !others.contains(line)).cloned().collect::<Vec<_>>().join(", ")
+        };
+        (a != b).then(|| format!("the problems differ: A has {}; B has {}", own(&a, &b), own(&b, &a)))
     }
 }

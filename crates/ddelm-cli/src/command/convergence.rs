@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use ddelm::file::Case;
-use ddelm::settings::Settings;
+use ddelm::Settings;
+use ddelm::domain::area::Cut;
+use ddelm::solve::case::Case;
 
 use super::Outcome;
 use crate::Common;
@@ -12,8 +13,9 @@ use crate::failure::Failure;
 use crate::listener::Listener;
 use crate::machine::Machine;
 use crate::number::error;
-use crate::picture::{self, Axis, Format, LinePlot, Scene, Series, Style};
+use crate::picture::{self, Axis, LinePlot, Scene, Series, Style};
 use crate::problem::{Input, ProblemArguments};
+use crate::stderr::say;
 use crate::stdout;
 use crate::table::Table;
 
@@ -25,9 +27,12 @@ pub struct Convergence {
     /// Points per side of a subdomain
     #[arg(long, value_delimiter = ',', value_name = "N,N,...", default_value = "8,12,16,20")]
     points: Vec<usize>,
-    /// Subdomains in each direction: 4 is 4x4
-    #[arg(long, value_delimiter = ',', value_name = "N,NxM,...", default_value = "2,4,8", value_parser = counts)]
+    /// Subdomains of a rectangle in each direction: 4 is 4x4 [default: 2,4,8; of other domains as in the file]
+    #[arg(long, value_delimiter = ',', value_name = "N,NxM,...", value_parser = counts)]
     subdomains: Vec<[usize; 2]>,
+    /// Largest sides of subdomains, for any domain that is not a mesh
+    #[arg(long, value_delimiter = ',', value_name = "SIZE,...", conflicts_with = "subdomains")]
+    sizes: Vec<f64>,
     /// Draw the errors over points and over time, as .png or .svg
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
@@ -35,7 +40,9 @@ pub struct Convergence {
 
 /// One solve.
 struct Run {
-    counts: [usize; 2],
+    cut: Cut,
+    /// How many there are, by rows and columns where they have them.
+    subdomains: String,
     points: usize,
     l2: f64,
     h1: Option<f64>,
@@ -47,12 +54,12 @@ impl Convergence {
     pub fn run(&self, common: &Common, terminal: &Terminal) -> Result<Outcome, Failure> {
         let input = self.problem.read()?;
         // Before the work, not after it.
-        self.plot.as_deref().map(Format::of).transpose()?;
+        self.plot.as_deref().filter(|_| common.machine.leads()).map(picture::check).transpose()?;
         let listener = Listener::new(common, terminal);
         let mut runs = Vec::new();
-        for &counts in &self.subdomains {
+        for cut in self.cuts(&input.case) {
             for &points in &self.points {
-                runs.extend(one_run(&common.machine, &input, counts, points, &listener)?);
+                runs.extend(one_run(&common.machine, &input, cut, points, &listener)?);
             }
         }
         listener.finish();
@@ -60,14 +67,26 @@ impl Convergence {
             return Ok(Outcome::Done);
         }
         let kind = if input.case.problem.exact.is_some() { "error" } else { "estimate" };
-        stdout::print(&table(&runs, kind).to_string())?;
+        // Files first: they are there even if nobody reads the table.
         if let Some(path) = &self.plot {
             picture::write(path, &plot(&runs, kind))?;
-            if !common.quiet {
-                eprintln!("wrote {}", path.display());
-            }
+        }
+        stdout::print(&table(&runs, kind).to_string())?;
+        if let Some(path) = self.plot.as_ref().filter(|_| !common.quiet) {
+            say(format!("wrote {}", path.display()));
         }
         Ok(Outcome::Done)
+    }
+
+    /// How the domain is cut, one after the other.
+    fn cuts(&self, case: &Case) -> Vec<Cut> {
+        let counts = |counts: &[[usize; 2]]| counts.iter().map(|&counts| Cut::Counts(counts)).collect();
+        match (&self.sizes[..], &self.subdomains[..]) {
+            ([], []) if case.domain.as_rectangle().is_some() => counts(&[2, 4, 8].map(|count| [count; 2])),
+            ([], []) => vec![case.cut],
+            ([], given) => counts(given),
+            (sizes, _) => sizes.iter().map(|&size| Cut::Size(size)).collect(),
+        }
     }
 }
 
@@ -75,35 +94,40 @@ impl Convergence {
 fn one_run(
     machine: &Machine,
     input: &Input,
-    counts: [usize; 2],
+    cut: Cut,
     points: usize,
     listener: &Listener,
 ) -> Result<Option<Run>, Failure> {
     let settings = Settings { points, neurons: None, ..input.case.settings.clone() };
     let estimate = input.case.problem.exact.is_none();
-    let case = Case { subdomains: counts, settings, tolerance: None, estimate, ..input.case.clone() };
+    let case = Case { cut, settings, tolerance: None, estimate, ..input.case.clone() };
     let failure = |error| input.failure(error);
     case.validate().map_err(failure)?;
     let solution = match case.occupies(machine.0.size()) {
         true => case.solve_on(&machine.0, listener).map(Some).map_err(failure)?,
         false => machine.alone(|| case.solve(listener).map_err(failure))?,
     };
-    let Some(report) = solution.filter(|_| machine.leads()).map(|solution| solution.report) else { return Ok(None) };
+    let Some(solution) = solution.filter(|_| machine.leads()) else { return Ok(None) };
+    let subdomains = match solution.decomposition.grid() {
+        Some((_, _, [nx, ny])) => format!("{nx}x{ny}"),
+        None => solution.decomposition.len().to_string(),
+    };
+    let report = solution.report;
     let (l2, h1) = match (&report.errors, &report.estimate) {
         (Some(e), _) => (e.l2, e.h1),
         (None, Some(e)) => (e.l2, Some(e.h1)),
         (None, None) => (f64::NAN, None),
     };
-    Ok(Some(Run { counts, points, l2, h1, seconds: report.seconds.total }))
+    Ok(Some(Run { cut, subdomains, points, l2, h1, seconds: report.seconds.total }))
 }
 
 fn table(runs: &[Run], kind: &str) -> Table {
     let (l2, h1) = (format!("L2 {kind}"), format!("H1 {kind}"));
     let mut table = Table::new(&["subdomains", "points", &l2, &h1, "order", "seconds"]);
     for (k, run) in runs.iter().enumerate() {
-        let before = k.checked_sub(1).map(|k| &runs[k]).filter(|before| before.counts == run.counts);
+        let before = k.checked_sub(1).map(|k| &runs[k]).filter(|before| before.cut == run.cut);
         table.push(vec![
-            format!("{}x{}", run.counts[0], run.counts[1]),
+            run.subdomains.clone(),
             run.points.to_string(),
             error(run.l2),
             run.h1.map_or("-".into(), error),
@@ -118,7 +142,7 @@ fn table(runs: &[Run], kind: &str) -> Table {
 fn plot(runs: &[Run], kind: &str) -> Scene {
     let panel = |title: &str, label: &str, values: Vec<f64>, x: fn(&Run) -> f64| {
         let curve = |runs: &[Run]| Series {
-            name: format!("{} \u{d7} {}", runs[0].counts[0], runs[0].counts[1]),
+            name: runs[0].subdomains.replace('x', " \u{d7} "),
             points: runs.iter().map(|run| [x(run), run.l2]).collect(),
             style: Style::Marked,
         };
@@ -126,7 +150,7 @@ fn plot(runs: &[Run], kind: &str) -> Scene {
             title: title.into(),
             x: Axis { values, ..Axis::over(label, true, runs.iter().map(x)) },
             y: Axis::over(format!("relative L2 {kind}"), true, runs.iter().map(|run| run.l2)),
-            series: runs.chunk_by(|a, b| a.counts == b.counts).map(curve).collect(),
+            series: runs.chunk_by(|a, b| a.cut == b.cut).map(curve).collect(),
             marks: Vec::new(),
         };
         plot.scene()
@@ -168,7 +192,14 @@ mod tests {
 
     #[test]
     fn the_order_of_a_power_is_its_exponent() {
-        let run = |points: usize| Run { counts: [1, 1], points, l2: (points as f64).powi(-3), h1: None, seconds: 0.0 };
+        let run = |points: usize| Run {
+            cut: Cut::Default,
+            subdomains: "1".into(),
+            points,
+            l2: (points as f64).powi(-3),
+            h1: None,
+            seconds: 0.0,
+        };
         assert!((order(&run(8), &run(12)) - 3.0).abs() < 1e-12);
     }
 }

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use ddelm::decomposition::Decomposition;
-use ddelm::solution::Solution;
+use ddelm::network::features::Networks;
+use ddelm::{Decomposition, Solution};
 
 use super::Outcome;
 use crate::failure::Failure;
 use crate::number::{error, seconds};
+use crate::printable::printable;
 use crate::saved::SavedSolution;
 use crate::stdout;
 use crate::summary::status;
@@ -32,7 +33,7 @@ impl Info {
         let saved = SavedSolution::read(&self.solution)?;
         if self.json {
             let report = serde_json::to_string_pretty(&saved.solution.report).unwrap_or_default();
-            stdout::print(&format!("{report}\n"))?;
+            stdout::print(&printable(&format!("{report}\n")))?;
         } else if self.problem {
             let text = saved.text.ok_or_else(|| ddelm::Error::Input {
                 key: "--problem".into(),
@@ -40,7 +41,7 @@ impl Info {
                 problem: "the solution was saved without its problem".into(),
                 hint: "solve a problem file with --out".into(),
             })?;
-            stdout::print(&text)?;
+            stdout::print(&printable(&text))?;
         } else {
             let lines = lines(&saved.solution, saved.text.is_some());
             stdout::print(&lines.iter().map(|(name, text)| format!("{name:<10} {text}\n")).collect::<String>())?;
@@ -73,16 +74,17 @@ fn domain(decomposition: &Decomposition) -> String {
     let [x0, x1, y0, y1] = decomposition.bounding_box();
     match decomposition.grid() {
         Some((_, _, [nx, ny])) => format!("[{x0}, {x1}] x [{y0}, {y1}], {nx} x {ny} subdomains"),
-        None => format!("within [{x0}, {x1}] x [{y0}, {y1}], {} mapped subdomains", decomposition.len()),
+        None => format!("within [{x0:.4}, {x1:.4}] x [{y0:.4}, {y1:.4}], {} subdomains", decomposition.len()),
     }
 }
 
 fn networks(solution: &Solution) -> String {
     let network = solution.network(0);
     let activation = format!("{:?}", network.activation).to_lowercase();
-    let whose = match solution.networks.len() {
-        1 => "one for all subdomains",
-        _ => "one for each subdomain",
+    let whose = match &solution.networks {
+        Networks::Shared(networks) if networks.iter().count() == 1 => "one for all subdomains",
+        Networks::Shared(_) => "one for each shape",
+        Networks::Each(_) => "one for each subdomain",
     };
     format!("{} {activation} neurons, {whose}", network.len())
 }

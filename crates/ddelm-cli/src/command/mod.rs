@@ -1,6 +1,6 @@
 //! The subcommands, one file each.
 
-mod check;
+pub mod check;
 mod compare;
 mod completions;
 mod convergence;
@@ -8,6 +8,7 @@ mod eval;
 mod info;
 mod new;
 mod plot;
+mod reference;
 mod solve;
 mod tune;
 
@@ -52,6 +53,9 @@ pub enum Command {
     Completions(completions::Completions),
     /// Print the manual page
     Man(completions::Man),
+    /// Print every key of problem files and every name of formulas, as Markdown
+    #[command(hide = true)]
+    Reference(reference::Reference),
 }
 
 impl Command {
@@ -75,6 +79,7 @@ impl Command {
             Command::Reproduce(reproduce) => reproduce.run(common, terminal),
             Command::Completions(completions) => completions.run(),
             Command::Man(man) => man.run(),
+            Command::Reference(reference) => reference.run(),
         }
     }
 }

@@ -3,11 +3,13 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use ddelm::{Error, atomic};
+use ddelm::Error;
+use ddelm::base::atomic;
 
 use super::Outcome;
 use crate::Common;
 use crate::failure::Failure;
+use crate::stderr::say;
 use crate::stdout;
 
 /// Arguments of `ddelm new`.
@@ -82,7 +84,7 @@ impl New {
         }
         atomic::write(&file, |out| out.write_all(self.kind.text().as_bytes()))?;
         if !common.quiet {
-            eprintln!("wrote {}; solve it with: ddelm solve {}", file.display(), file.display());
+            say(format!("wrote {}; solve it with: ddelm solve {}", file.display(), file.display()));
         }
         Ok(Outcome::Done)
     }
@@ -92,8 +94,7 @@ impl New {
 mod tests {
     use super::*;
     use clap::ValueEnum;
-    use ddelm::file::ProblemFile;
-    use ddelm::progress::Silent;
+    use ddelm::{ProblemFile, Silent};
 
     #[test]
     fn every_template_is_solved_to_ten_digits() {

@@ -7,6 +7,7 @@ use crate::Common;
 use crate::failure::Failure;
 use crate::picture;
 use crate::saved::SavedSolution;
+use crate::stderr::say;
 use crate::view::{Field, Slice, View};
 
 /// Arguments of `ddelm plot`.
@@ -27,14 +28,17 @@ pub struct Plot {
     /// The picture, .png or .svg [default: FIELD.png]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Open the data files that the saved problem names, wherever they are
+    #[arg(long)]
+    data_files: bool,
 }
 
 impl Plot {
     /// Carries it out.
     pub fn run(&self, common: &Common) -> Result<Outcome, Failure> {
         let saved = SavedSolution::read(&self.solution)?;
-        // Without need a problem that cannot be read any more, say for a lost data file, is no obstacle.
-        let problem = match saved.problem(&self.solution) {
+        // Without need a problem that cannot be read, say for its data files, is no obstacle.
+        let problem = match saved.problem(&self.solution, self.data_files) {
             Err(failure) if self.field.needs_problem() => return Err(failure),
             problem => problem.unwrap_or(None),
         };
@@ -46,7 +50,7 @@ impl Plot {
         let path = self.out.clone().unwrap_or_else(|| format!("{}.png", self.field.name()).into());
         picture::write(&path, &scene)?;
         if !common.quiet {
-            eprintln!("wrote {}", path.display());
+            say(format!("wrote {}", path.display()));
         }
         Ok(Outcome::Done)
     }

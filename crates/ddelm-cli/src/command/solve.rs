@@ -1,7 +1,11 @@
 //! `ddelm solve`: solves a problem and reports how well.
 
-use ddelm::report::{Report, Status};
-use ddelm::settings::Method;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use ddelm::method::settings::Method;
+use ddelm::{Error, Report, Solution, Status};
+use ddelm_fem::case::solve_case;
 
 use super::Outcome;
 use crate::Common;
@@ -9,9 +13,10 @@ use crate::diagnostic::Terminal;
 use crate::failure::Failure;
 use crate::listener::Listener;
 use crate::machine::Machine;
-use crate::output::{Found, OutputArguments};
+use crate::output::{Found, Member, OutputArguments, Task};
 use crate::problem::{Input, ProblemArguments};
 use crate::saved::SOLUTION;
+use crate::stderr::{say, say_styled};
 use crate::stdout;
 use crate::summary::summary;
 
@@ -23,17 +28,59 @@ pub struct Solve {
     /// Print the report as one JSON object
     #[arg(long)]
     json: bool,
+    /// Solve again whenever the file changes, until Ctrl-C
+    #[arg(long)]
+    watch: bool,
     #[command(flatten)]
     output: OutputArguments,
 }
 
+/// How often a file that is watched is looked at.
+const PULSE: Duration = Duration::from_millis(200);
+
 impl Solve {
     /// Carries it out.
     pub fn run(&self, common: &Common, terminal: &Terminal) -> Result<Outcome, Failure> {
+        if self.watch {
+            return self.watch(common, terminal);
+        }
         let input = self.problem.read()?;
+        common.machine.alone(|| Ok(self.output.check()?))?;
+        self.solve(&input, common, terminal)
+    }
+
+    /// Solves whenever the file is another. A mistake in it is told, and no reason to end.
+    fn watch(&self, common: &Common, terminal: &Terminal) -> Result<Outcome, Failure> {
+        if common.machine.0.size() > 1 {
+            let ranks = format!("{} ranks", common.machine.0.size());
+            return Err(Error::input("--watch", ranks, "one process watches a file", "run it without mpirun").into());
+        }
         self.output.check()?;
+        let mut seen = None;
+        loop {
+            // Its content, not its time: editors write files anew, and clocks are coarse.
+            let found = std::fs::read(&self.problem.file).ok();
+            if seen.as_ref() != Some(&found) {
+                if seen.is_some() && !common.quiet {
+                    say(format!("{} has changed", self.problem.file.display()));
+                }
+                seen = Some(found);
+                match self.problem.read().and_then(|input| self.solve(&input, common, terminal)) {
+                    Err(failure) if matches!(failure.error, Error::Interrupted) => return Err(failure),
+                    Err(failure) => say_styled(terminal.render(&failure)),
+                    Ok(_) => {}
+                }
+            }
+            std::thread::sleep(PULSE);
+        }
+    }
+
+    fn solve(&self, input: &Input, common: &Common, terminal: &Terminal) -> Result<Outcome, Failure> {
         if input.case.settings.method == Method::Fem {
-            return self.by_finite_elements(&input, common);
+            return self.by_finite_elements(input, common, terminal);
+        }
+        if input.case.eigenvalues.is_some() || input.case.time.is_some() {
+            return self.several(input, common, terminal);
         }
         let listener = Listener::new(common, terminal);
         let solution = input.case.solve_on(&common.machine.0, &listener).map_err(|error| input.failure(error))?;
@@ -41,46 +88,95 @@ impl Solve {
         if !common.quiet {
             warn(&solution.report, terminal);
         }
-        let counts = solution.decomposition.grid().map_or(input.case.subdomains, |(_, _, counts)| counts);
+        let counts = solution.decomposition.grid().map(|(_, _, counts)| counts);
+        // Files first: they are there even if nobody reads the report.
+        let written = self.write(common, &common.machine, &Found::Networks(&solution), (input, counts))?;
         common.machine.alone(|| self.print(&solution.report, counts))?;
-        self.write(&common.machine, &Found::Networks(&solution), &input, common)?;
+        list(&written, common);
         Ok(outcome(&solution.report))
     }
 
+    /// Eigenfunctions, or solutions at several times.
+    fn several(&self, input: &Input, common: &Common, terminal: &Terminal) -> Result<Outcome, Failure> {
+        let listener = Listener::new(common, terminal);
+        let case = &input.case;
+        let ranks = common.machine.0.size();
+        if ranks > 1 {
+            let key = if case.time.is_some() { "time" } else { "eigenvalues" };
+            let (problem, hint) = ("it runs in one process", "run it without mpirun");
+            return Err(input.failure(Error::input(key, format!("{ranks} ranks"), problem, hint)));
+        }
+        let solutions: Vec<(Option<f64>, Solution)> = match case.time {
+            Some(_) => case.evolve(&listener).map(|all| all.into_iter().map(|m| (Some(m.t), m.solution)).collect()),
+            None => case.eigenpairs(&listener).map(|all| all.into_iter().map(|pair| (None, pair.function)).collect()),
+        }
+        .map_err(|error| input.failure(error))?;
+        listener.finish();
+        let (_, last) = solutions.last().expect("there is at least one");
+        if !common.quiet {
+            warn(&last.report, terminal);
+        }
+        let member = |(time, solution)| {
+            let known = |t: f64| Some(case.problem.at_time(t)).filter(|problem| problem.exact.is_some());
+            Member { solution, time, problem: time.and_then(known) }
+        };
+        let members: Vec<Member> = solutions.iter().map(|(time, solution)| member((*time, solution))).collect();
+        let written = self.output.write_all(&members)?;
+        self.print(&last.report, last.decomposition.grid().map(|(_, _, counts)| counts))?;
+        list(&written, common);
+        Ok(outcome(&last.report))
+    }
+
     /// On the first rank: finite elements are here to compare with.
-    fn by_finite_elements(&self, input: &Input, common: &Common) -> Result<Outcome, Failure> {
+    fn by_finite_elements(&self, input: &Input, common: &Common, terminal: &Terminal) -> Result<Outcome, Failure> {
         self.output.check_without_networks()?;
         let outcome = common.machine.alone(|| {
-            let (solution, report) = input.case.solve_by_finite_elements().map_err(|error| input.failure(error))?;
-            let outcome = self.print(&report, input.case.cells)?;
-            self.write(&Machine::default(), &Found::FiniteElements(&solution, &report), input, common)?;
+            let (solution, report) = solve_case(&input.case).map_err(|error| input.failure(error))?;
+            if !common.quiet {
+                warn(&report, terminal);
+            }
+            let (found, cells) = (Found::FiniteElements(&solution, &report), Some(input.case.cells));
+            let written = self.write(common, &Machine::default(), &found, (input, cells))?;
+            let outcome = self.print(&report, cells)?;
+            list(&written, common);
             if self.output.writes_everything() && !common.quiet {
-                eprintln!("no {SOLUTION}: finite elements have no networks to save");
+                say(format!("no {SOLUTION}: finite elements have no networks to save"));
             }
             Ok(outcome)
         });
         Ok(outcome?.unwrap_or(Outcome::Done))
     }
 
-    /// Writes the files that were asked for, and says which.
-    fn write(&self, machine: &Machine, found: &Found, input: &Input, common: &Common) -> Result<(), Failure> {
-        let written = self.output.write(machine, found, &input.case.problem, &input.file.resolved()?)?;
-        if !common.quiet {
-            written.iter().for_each(|path| eprintln!("wrote {}", path.display()));
-        }
-        Ok(())
+    /// Writes the files that were asked for.
+    fn write(
+        &self,
+        common: &Common,
+        machine: &Machine,
+        found: &Found,
+        (input, counts): (&Input, Option<[usize; 2]>),
+    ) -> Result<Vec<PathBuf>, Failure> {
+        let (problem, text) = (&input.case.problem, &input.file.resolved()?);
+        let parts = input.case.domain.parts();
+        self.output.write(machine, found, &Task { problem, parts, text, command: &common.command, counts })
     }
 
-    fn print(&self, report: &Report, counts: [usize; 2]) -> Result<Outcome, Failure> {
+    fn print(&self, report: &Report, counts: Option<[usize; 2]>) -> Result<Outcome, Failure> {
         stdout::print(&if self.json { json(report) } else { summary(report, counts) })?;
         Ok(outcome(report))
+    }
+}
+
+/// Says which files were written.
+fn list(written: &[PathBuf], common: &Common) {
+    if !common.quiet {
+        written.iter().for_each(|path| say(format!("wrote {}", path.display())));
     }
 }
 
 /// Shows the report's warnings.
 fn warn(report: &Report, terminal: &Terminal) {
     for warning in &report.warnings {
-        eprintln!("{}", terminal.warning(warning));
+        say_styled(terminal.warning(warning));
     }
 }
 
@@ -93,6 +189,8 @@ fn json(report: &Report) -> String {
 fn outcome(report: &Report) -> Outcome {
     match report.status {
         Status::Solved => Outcome::Done,
-        Status::MaxIterations | Status::ToleranceNotReached => Outcome::NotReached,
+        Status::MaxIterations | Status::NotConverged | Status::ToleranceNotReached | Status::Unresolved => {
+            Outcome::NotReached
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use ddelm::tuning::{Trial, Tuning, tune_on};
+use ddelm::solve::tuning::{Trial, Tuning, tune_on};
 
 use super::Outcome;
 use crate::Common;
@@ -10,8 +10,9 @@ use crate::diagnostic::Terminal;
 use crate::failure::Failure;
 use crate::listener::Listener;
 use crate::number::error;
-use crate::picture::{self, Axis, Format, LinePlot, Scene, Series, Style};
+use crate::picture::{self, Axis, LinePlot, Scene, Series, Style};
 use crate::problem::ProblemArguments;
+use crate::stderr::say;
 use crate::stdout;
 use crate::table::Table;
 
@@ -42,19 +43,20 @@ impl Tune {
     pub fn run(&self, common: &Common, terminal: &Terminal) -> Result<Outcome, Failure> {
         let input = self.problem.read()?;
         // Before the work, not after it.
-        self.plot.as_deref().map(Format::of).transpose()?;
+        self.plot.as_deref().filter(|_| common.machine.leads()).map(picture::check).transpose()?;
         let listener = Listener::new(common, terminal);
         let tuning = tune_on(&common.machine.0, &input.case, self.seeds.into(), &listener)
             .map_err(|error| input.failure(error))?;
         listener.finish();
         let Some(tuning) = tuning else { return Ok(Outcome::Done) };
         let kind = if input.case.problem.exact.is_some() { "error" } else { "estimate" };
-        stdout::print(&format!("{}\n{}", table(&tuning, kind), advice(&tuning)))?;
+        // Files first: they are there even if nobody reads the table.
         if let Some(path) = &self.plot {
             picture::write(path, &plot(&tuning, kind))?;
-            if !common.quiet {
-                eprintln!("wrote {}", path.display());
-            }
+        }
+        stdout::print(&format!("{}\n{}", table(&tuning, kind), advice(&tuning)))?;
+        if let Some(path) = self.plot.as_ref().filter(|_| !common.quiet) {
+            say(format!("wrote {}", path.display()));
         }
         Ok(Outcome::Done)
     }

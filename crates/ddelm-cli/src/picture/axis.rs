@@ -9,6 +9,8 @@ pub const SMALL: f64 = 11.0;
 pub const NORMAL: f64 = 13.0;
 /// Length of a tick.
 const TICK: f64 = 4.0;
+/// Digits after the point of a label: more than a number has.
+const MOST_DECIMALS: f64 = 20.0;
 /// Relative differences below this are rounding: an axis does not magnify them.
 pub const ROUNDING: f64 = 1e-8;
 
@@ -96,7 +98,7 @@ impl Axis {
         // Far from one, labels share a power of ten.
         let power = if (1e-3..1e5).contains(&size) { 0 } else { size.log10().floor() as i32 };
         let unit = step / 10f64.powi(power);
-        let decimals = (-(unit.log10() + 1e-9).floor()).max(0.0) as usize;
+        let decimals = (-(unit.log10() + 1e-9).floor()).clamp(0.0, MOST_DECIMALS) as usize;
         let major = (0..=(last - first) as usize)
             .map(|k| {
                 let multiple = first + k as f64;
@@ -108,7 +110,8 @@ impl Axis {
 
     /// Powers of ten, as many as there is room for.
     fn decades(&self, count: usize) -> Ticks {
-        let [a, b] = self.range.map(f64::log10);
+        // Beyond these there are no numbers.
+        let [a, b] = self.range.map(|end| end.log10().clamp(-324.0, 309.0));
         let (first, last) = ((a - 1e-9).ceil() as i32, (b + 1e-9).floor() as i32);
         let every = ((last - first + 1).max(1) as f64 / count.max(1) as f64).ceil().max(1.0) as i32;
         let labelled = (first..=last).filter(|k| k % every == 0);
@@ -163,10 +166,15 @@ impl Axis {
     pub fn draw_left(&self, scene: &mut Scene, area: Area) {
         let pen = Pen::new(INK, 0.8);
         let ticks = self.ticks((area.height / 55.0).max(2.0) as usize);
+        let mut free = f64::INFINITY;
         for (value, label) in &ticks.major {
             let [x, y] = area.at(0.0, self.position(*value));
             scene.line(vec![[x - TICK, y], [x, y]], pen);
-            scene.text(label, [x - TICK - 3.0, y + 0.36 * SMALL], SMALL, Anchor::End);
+            // A label that would run into the one below it is left out.
+            if y < free {
+                scene.text(label, [x - TICK - 3.0, y + 0.36 * SMALL], SMALL, Anchor::End);
+                free = y - SMALL - 1.0;
+            }
         }
         for value in &ticks.minor {
             let [x, y] = area.at(0.0, self.position(*value));
@@ -180,10 +188,15 @@ impl Axis {
     pub fn draw_right(&self, scene: &mut Scene, area: Area) {
         let pen = Pen::new(INK, 0.8);
         let ticks = self.ticks((area.height / 45.0).max(2.0) as usize);
+        let mut free = f64::INFINITY;
         for (value, label) in &ticks.major {
             let [x, y] = area.at(1.0, self.position(*value));
             scene.line(vec![[x, y], [x + TICK, y]], pen);
-            scene.text(label, [x + TICK + 3.0, y + 0.36 * SMALL], SMALL, Anchor::Start);
+            // A label that would run into the one below it is left out.
+            if y < free {
+                scene.text(label, [x + TICK + 3.0, y + 0.36 * SMALL], SMALL, Anchor::Start);
+                free = y - SMALL - 1.0;
+            }
         }
         if let Some(factor) = &ticks.factor {
             scene.text(factor, [area.left, area.top - 6.0], SMALL, Anchor::Start);
@@ -289,6 +302,13 @@ mod tests {
         Axis::new("x", [0.0, 0.1]).draw_below(&mut scene, Area { left: 20.0, top: 0.0, width: 38.0, height: 50.0 });
         let texts = scene.items.iter().filter(|item| matches!(item, super::super::scene::Item::Text { .. }));
         assert_eq!(texts.count(), 3, "0.00, 0.10, and x");
+        // Twelve units high there is room for one label, and for the name of the axis.
+        for draw in [Axis::draw_left, Axis::draw_right] {
+            let mut scene = Scene { width: 100.0, height: 100.0, items: Vec::new() };
+            draw(&Axis::new("y", [0.0, 0.1]), &mut scene, Area { left: 50.0, top: 0.0, width: 38.0, height: 12.0 });
+            let texts = scene.items.iter().filter(|item| matches!(item, super::super::scene::Item::Text { .. }));
+            assert_eq!(texts.count(), 2);
+        }
     }
 
     #[test]
@@ -299,6 +319,18 @@ mod tests {
         let short = Axis { log: true, ..Axis::new("x", [3.0, 40.0]) };
         assert_eq!(labels(&short, 4), ["5", "10", "20"]);
         assert!((axis.position(1e-7) - 0.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn ranges_at_the_ends_of_the_numbers_have_few_ticks() {
+        let ends = [0.0, 5e-324, 1e-300, 1.0, 1e300, f64::MAX, f64::INFINITY, f64::NAN];
+        for log in [false, true] {
+            for range in ends.iter().flat_map(|&a| ends.map(|b| [a, b])) {
+                let ticks = Axis { log, ..Axis::new("x", range) }.ticks(5);
+                assert!(ticks.major.len() + ticks.minor.len() < 10_000, "{range:?}");
+                Axis::over("x", log, range).ticks(5);
+            }
+        }
     }
 
     #[test]

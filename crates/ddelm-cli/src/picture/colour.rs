@@ -10,19 +10,35 @@ pub enum ColourMap {
     Viridis,
     /// Black to light yellow: for sizes of errors.
     Magma,
+    /// Blue over white to red: for values that change their sign.
+    BlueRed,
 }
 
 impl ColourMap {
+    /// The colour of thin lines that show on all colours of the map.
+    pub fn lines(self) -> Colour {
+        match self {
+            ColourMap::Viridis | ColourMap::Magma => [255, 255, 255, 110],
+            ColourMap::BlueRed => [60, 60, 60, 90],
+        }
+    }
+
     /// The colour at a fraction of the scale.
     pub fn at(self, t: f64) -> Colour {
         let gradient = match self {
             ColourMap::Viridis => colorous::VIRIDIS,
             ColourMap::Magma => colorous::MAGMA,
+            ColourMap::BlueRed => colorous::RED_BLUE,
         };
+        // The gradient of both signs begins with red.
+        let t = if self == ColourMap::BlueRed { 1.0 - t } else { t };
         let c = gradient.eval_continuous(t.clamp(0.0, 1.0));
         [c.r, c.g, c.b, 255]
     }
 }
+
+/// A field changes its sign where the smaller of its two signs has this part of its range.
+const BOTH_SIGNS: f64 = 0.05;
 
 /// What the colours mean.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,11 +48,14 @@ pub struct ColourScale {
 }
 
 impl ColourScale {
-    /// The colours of a field, from its smallest to its largest value.
+    /// The colours of a field, from its smallest to its largest value; as far to both sides of zero where it changes its sign.
     pub fn of_values(label: &str, values: &[f64]) -> Self {
         let finite = values.iter().copied().filter(|v| v.is_finite());
         let (min, max) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
         let size = min.abs().max(max.abs());
+        if size.is_finite() && (-min).min(max) > BOTH_SIGNS * (max - min) {
+            return ColourScale { map: ColourMap::BlueRed, axis: Axis::new(label, [-size, size]) };
+        }
         // A constant would show its rounding errors.
         let range = if max - min > ROUNDING * size {
             [min, max]
@@ -87,13 +106,28 @@ mod tests {
     #[test]
     fn scales_span_their_values() {
         let scale = ColourScale::of_values("u", &[-1.0, f64::NAN, 3.0]);
-        assert_eq!(scale.axis.range, [-1.0, 3.0]);
+        assert_eq!((scale.map, scale.axis.range), (ColourMap::BlueRed, [-3.0, 3.0]));
+        let [r, g, b, _] = scale.colour(0.0);
+        assert!(r.min(g).min(b) > 230, "zero is white");
+        let (low, high) = (scale.colour(-3.0), scale.colour(3.0));
+        assert!(low[2] > low[0] && high[0] > high[2], "blue is below, red above");
         assert_eq!(scale.colour(f64::NAN)[3], 0);
+        let scale = ColourScale::of_values("u", &[-0.1, f64::NAN, 3.0]);
+        assert_eq!((scale.map, scale.axis.range), (ColourMap::Viridis, [-0.1, 3.0]));
         assert_eq!(scale.colour(3.0), ColourMap::Viridis.at(1.0));
         let flat = ColourScale::of_values("u", &[2.0, 2.0]).axis.range;
         assert!(flat[0] < 2.0 && flat[1] > 2.0);
         assert!(ColourScale::of_values("u", &[0.0]).axis.range[0] < 0.0);
         assert!(ColourScale::of_values("u", &[]).axis.range[0] < 0.0);
+    }
+
+    #[test]
+    fn colours_tell_the_sign() {
+        let scale = ColourScale::of_values("u", &[-1.0, 3.0]);
+        assert_eq!((scale.map, scale.axis.range), (ColourMap::BlueRed, [-3.0, 3.0]));
+        let [blue, white, red] = [-3.0, 0.0, 3.0].map(|u| scale.colour(u));
+        assert!(blue[2] > blue[0] && red[0] > red[2] && white.iter().all(|&part| part > 230));
+        assert_eq!(ColourScale::of_values("u", &[-1e-15, 3.0]).map, ColourMap::Viridis);
     }
 
     #[test]

@@ -3,10 +3,12 @@
 use super::axis::{Axis, NORMAL};
 use super::colour::ColourScale;
 use super::contour::contour;
-use super::scene::{Anchor, Area, INK, Item, Pen, Scene};
+use super::scene::{Anchor, Area, INK, Item, Pen, Place, Scene};
 
 /// The largest extent of the domain in the picture.
 const LARGEST: [f64; 2] = [460.0, 380.0];
+/// Cells by which values are continued beyond the domain, where it is clipped: as wide as the outline is drawn.
+const BEYOND: usize = 2;
 /// Width of the colour bar, and its distance from the domain.
 const BAR: [f64; 2] = [14.0, 16.0];
 
@@ -36,6 +38,28 @@ impl Grid {
             .map(|k| (at(k % self.columns, self.columns, x0, x1), at(k / self.columns, self.rows, y0, y1)))
             .unzip()
     }
+
+    /// Values continued by so many cells beyond the domain: means of the neighbours.
+    fn continued(&self, cells: usize) -> Grid {
+        let mut grid = self.clone();
+        for _ in 0..cells {
+            let known = grid.values.clone();
+            for k in (0..known.len()).filter(|&k| known[k].is_nan()) {
+                let (i, j) = (k % self.columns, k / self.columns);
+                let rows = j.saturating_sub(1)..(j + 2).min(self.rows);
+                let columns = i.saturating_sub(1)..(i + 2).min(self.columns);
+                let around = rows.flat_map(|j| columns.clone().map(move |i| j * self.columns + i));
+                let (sum, count) = around
+                    .map(|k| known[k])
+                    .filter(|v| !v.is_nan())
+                    .fold((0.0, 0.0), |(sum, count), v| (sum + v, count + 1.0));
+                if count > 0.0 {
+                    grid.values[k] = sum / count;
+                }
+            }
+        }
+        grid
+    }
 }
 
 /// A heat map.
@@ -46,7 +70,7 @@ pub struct HeatMap {
     pub scale: ColourScale,
     /// Thin lines over the field, in its coordinates: borders of subdomains.
     pub lines: Vec<Vec<[f64; 2]>>,
-    /// The boundary of the domain, in dark.
+    /// The boundary of the domain as closed loops, in dark: everything outside of them is white. None if the domain fills its box.
     pub outline: Vec<Vec<[f64; 2]>>,
     /// Whether to draw lines of equal value, at the ticks of the colour bar and between them.
     pub contours: bool,
@@ -71,16 +95,24 @@ impl HeatMap {
             height: (area.bottom() + x.room_below()).max(bar.bottom()) + 10.0,
             items: Vec::new(),
         };
-        scene.items.push(self.image(area));
-        let place = |line: &Vec<[f64; 2]>| line.iter().map(|p| area.at(x.position(p[0]), y.position(p[1]))).collect();
+        let grid = self.grid.continued(if self.outline.is_empty() { 0 } else { BEYOND });
+        scene.items.push(self.image(&grid, area));
+        let place = |line: &Vec<[f64; 2]>| -> Vec<Place> {
+            line.iter().map(|p| area.at(x.position(p[0]), y.position(p[1]))).collect()
+        };
         for line in &self.lines {
-            scene.line(place(line), Pen::new([255, 255, 255, 110], 0.7));
+            scene.line(place(line), Pen::new(self.scale.map.lines(), 0.7));
         }
         if self.contours {
-            self.draw_contours(&mut scene, area);
+            self.draw_contours(&mut scene, &grid, area);
+        }
+        if !self.outline.is_empty() {
+            let mut loops: Vec<Vec<Place>> = self.outline.iter().map(place).collect();
+            loops.push(area.corners());
+            scene.items.push(Item::Between { loops, colour: [255; 4] });
         }
         for line in &self.outline {
-            scene.line(place(line), Pen::new(INK, 1.0));
+            scene.items.push(Item::Line { points: place(line), closed: true, pen: Pen::new(INK, 1.0) });
         }
         scene.frame(area, Pen::new(INK, 0.8));
         x.draw_below(&mut scene, area);
@@ -90,19 +122,19 @@ impl HeatMap {
         scene
     }
 
-    fn image(&self, area: Area) -> Item {
-        let Grid { columns, rows, values, .. } = &self.grid;
+    fn image(&self, grid: &Grid, area: Area) -> Item {
+        let Grid { columns, rows, values, .. } = grid;
         let from_top = (0..*rows).rev().flat_map(|j| &values[j * columns..(j + 1) * columns]);
         let pixels = from_top.map(|&v| self.scale.colour(v)).collect();
         Item::Image { area, columns: *columns, rows: *rows, pixels }
     }
 
-    fn draw_contours(&self, scene: &mut Scene, area: Area) {
+    fn draw_contours(&self, scene: &mut Scene, grid: &Grid, area: Area) {
         let axis = &self.scale.axis;
         let ticks = axis.ticks(12);
         // Contours of a logarithmic scale are those of the logarithm.
-        let sizes = Grid { values: self.grid.values.iter().map(|v| v.abs()).collect(), ..self.grid.clone() };
-        let grid = if axis.log { &sizes } else { &self.grid };
+        let sizes = Grid { values: grid.values.iter().map(|v| v.abs()).collect(), ..grid.clone() };
+        let grid = if axis.log { &sizes } else { grid };
         let place = |p: [f64; 2]| area.at((p[0] + 0.5) / grid.columns as f64, (p[1] + 0.5) / grid.rows as f64);
         let levels = ticks.major.into_iter().flat_map(|(level, _)| contour(grid, level));
         let strokes = levels.map(|piece| piece.map(place)).collect();
@@ -153,6 +185,24 @@ mod tests {
     }
 
     #[test]
+    fn values_go_on_under_the_outline_and_all_else_is_white() {
+        let mut map = map([0.0, 1.0, 0.0, 1.0]);
+        let (x, y) = map.grid.centres();
+        let inside = |k: usize| x[k] < 0.5 && y[k] < 0.5;
+        (0..x.len()).filter(|&k| !inside(k)).for_each(|k| map.grid.values[k] = f64::NAN);
+        map.outline = vec![vec![[0.0, 0.0], [0.5, 0.0], [0.5, 0.5], [0.0, 0.5]]];
+        let scene = map.scene();
+        let (_, columns, rows, pixels) = field(&scene);
+        let opaque = pixels.iter().filter(|pixel| pixel[3] > 0).count();
+        assert_eq!((columns, rows, opaque), (40, 40, (20 + BEYOND) * (20 + BEYOND)));
+        let between = scene.items.iter().find_map(|item| match item {
+            Item::Between { loops, colour } => Some((loops.len(), *colour)),
+            _ => None,
+        });
+        assert_eq!(between, Some((2, [255; 4])), "the box and the outline");
+    }
+
+    #[test]
     fn everything_lies_within_the_picture() {
         for bounds in [[0.0, 1.0, 0.0, 1.0], [-3.0, 40.0, 0.0, 1.0], [0.0, 1e-6, 5.0, 6.0], [1e6, 2e6, -1e6, 1e6]] {
             let scene = map(bounds).scene();
@@ -161,6 +211,7 @@ mod tests {
                     Item::Image { area, .. } => area.corners(),
                     Item::Line { points, .. } | Item::Fill { points, .. } => points.clone(),
                     Item::Strokes { strokes, .. } => strokes.concat(),
+                    Item::Between { loops, .. } => loops.concat(),
                     Item::Disc { centre, .. } => vec![*centre],
                     Item::Text { place, .. } => vec![*place],
                 };

@@ -9,6 +9,7 @@ mod contour;
 mod font;
 mod heat;
 mod line;
+mod plan;
 mod raster;
 mod scene;
 mod svg;
@@ -17,12 +18,16 @@ pub use axis::Axis;
 pub use colour::ColourScale;
 pub use heat::{Grid, HeatMap};
 pub use line::{LinePlot, Series, Style};
+pub use plan::{Named, Plan};
+pub use raster::png;
 pub use scene::Scene;
+pub use svg::svg;
 
 use std::io::{self, Write};
 use std::path::Path;
 
-use ddelm::{Error, Result, atomic};
+use ddelm::base::atomic;
+use ddelm::{Error, Result};
 
 /// The formats of pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +50,12 @@ impl Format {
             }),
         }
     }
+}
+
+/// Refuses a picture that could not be written, before there is something to show.
+pub fn check(path: &Path) -> Result<()> {
+    Format::of(path)?;
+    atomic::check(path)
 }
 
 /// Writes a scene as a PNG or an SVG file, as the ending of its name says.

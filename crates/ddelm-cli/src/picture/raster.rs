@@ -71,6 +71,13 @@ fn draw(canvas: &mut Pixmap, item: &Item) {
                 canvas.fill_path(&path, &ink(*colour), FillRule::Winding, scale, None);
             }
         }
+        Item::Between { loops, colour } => {
+            let mut path = PathBuilder::new();
+            loops.iter().for_each(|points| trace(&mut path, points, true));
+            if let Some(path) = path.finish() {
+                canvas.fill_path(&path, &ink(*colour), FillRule::EvenOdd, scale, None);
+            }
+        }
         Item::Disc { centre, radius, colour } => {
             let circle = PathBuilder::from_circle(centre[0] as f32, centre[1] as f32, *radius as f32);
             if let Some(path) = circle {
@@ -97,6 +104,11 @@ fn draw(canvas: &mut Pixmap, item: &Item) {
 
 fn polygon(points: &[Place], closed: bool) -> Option<Path> {
     let mut path = PathBuilder::new();
+    trace(&mut path, points, closed);
+    path.finish()
+}
+
+fn trace(path: &mut PathBuilder, points: &[Place], closed: bool) {
     for (k, p) in points.iter().enumerate() {
         let (x, y) = (p[0] as f32, p[1] as f32);
         if k == 0 { path.move_to(x, y) } else { path.line_to(x, y) }
@@ -104,7 +116,6 @@ fn polygon(points: &[Place], closed: bool) -> Option<Path> {
     if closed {
         path.close();
     }
-    path.finish()
 }
 
 fn ink(colour: Colour) -> Paint<'static> {

@@ -70,6 +70,8 @@ pub enum Item {
     Strokes { strokes: Vec<[Place; 2]>, pen: Pen },
     /// A filled polygon.
     Fill { points: Vec<Place>, colour: Colour },
+    /// What lies inside of an odd number of polygons, filled.
+    Between { loops: Vec<Vec<Place>>, colour: Colour },
     /// A filled circle.
     Disc { centre: Place, radius: f64, colour: Colour },
     /// A line of text; `upwards` turns it by a quarter. The place is on the base line.
@@ -82,6 +84,7 @@ impl Item {
         match &mut self {
             Item::Image { area, .. } => area.left += by,
             Item::Line { points, .. } | Item::Fill { points, .. } => points.iter_mut().for_each(|p| p[0] += by),
+            Item::Between { loops, .. } => loops.iter_mut().flatten().for_each(|p| p[0] += by),
             Item::Strokes { strokes, .. } => strokes.iter_mut().flatten().for_each(|p| p[0] += by),
             Item::Disc { centre: place, .. } | Item::Text { place, .. } => place[0] += by,
         }

@@ -60,6 +60,10 @@ fn draw(out: &mut String, item: &Item) -> Result<(), String> {
         Item::Fill { points, colour } => {
             writeln!(out, r#"<polygon points="{}" {}/>"#, places(points), paint("fill", *colour))
         }
+        Item::Between { loops, colour } => {
+            let path: String = loops.iter().map(|points| format!("M{}Z", places(points))).collect();
+            writeln!(out, r#"<path d="{path}" {} fill-rule="evenodd"/>"#, paint("fill", *colour))
+        }
         Item::Disc { centre, radius, colour } => {
             let [x, y, r] = [centre[0], centre[1], *radius].map(number);
             writeln!(out, r#"<circle cx="{x}" cy="{y}" r="{r}" {}/>"#, paint("fill", *colour))

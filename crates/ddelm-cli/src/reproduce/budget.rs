@@ -6,12 +6,9 @@
 //!
 //! On a parallel machine all ranks are taken to be as fast as the first one, and to share its memory.
 
-use ddelm::decomposition::Decomposition;
-use ddelm::features::Initialization;
-use ddelm::gallery;
-use ddelm::settings::Settings;
-use ddelm::solver::Solver;
-use ddelm::{Result, problem::Equation};
+use ddelm::network::features::Initialization;
+use ddelm::problem::gallery;
+use ddelm::{Decomposition, Equation, Result, Settings, Solver};
 use std::sync::Arc;
 
 /// Share of the neurons that are independent with the suggested weights.
@@ -114,13 +111,6 @@ fn operations(points: usize, weights: Initialization) -> f64 {
     let (m, n) = sizes(points);
     let r = rank(n, weights);
     4.0 * m * n * r - 2.0 * (m + n) * r * r + 4.0 / 3.0 * r * r * r
-}
-
-/// Memory that is free, where the system tells.
-pub fn available_memory() -> Option<f64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
-    line.split_whitespace().nth(1)?.parse::<f64>().ok().map(|kib| 1024.0 * kib)
 }
 
 #[cfg(test)]

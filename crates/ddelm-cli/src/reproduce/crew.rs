@@ -6,13 +6,9 @@
 
 use std::sync::Arc;
 
-use ddelm::decomposition::Decomposition;
+use ddelm::base::progress::{Progress, Silent};
 use ddelm::exchange::{Exchange, Serial, agreed};
-use ddelm::problem::Problem;
-use ddelm::progress::{Progress, Silent};
-use ddelm::solution::Solution;
-use ddelm::solver::Solver;
-use ddelm::{Error, Result};
+use ddelm::{Decomposition, Error, Problem, Result, Solution, Solver};
 use serde::{Deserialize, Serialize};
 
 use super::reference;

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use ddelm::decomposition::Decomposition;
-use ddelm::field::Field;
-use ddelm::gallery;
-use ddelm::settings::Preset;
-use ddelm::{Error, Result};
+use ddelm::method::settings::Preset;
+use ddelm::problem::field::{Field, Samples};
+use ddelm::problem::gallery;
+use ddelm::{Decomposition, Error, Result};
 
 use super::Laboratory;
 use super::item::Item;
@@ -59,7 +58,7 @@ fn row(laboratory: &Laboratory, number: u8, study: Study) -> Result<String> {
         let (x, y) = grid.centres();
         grid.values = vec![0.0; x.len()];
         let failed = |failure| Error::Callback { quantity: name.into(), failure };
-        field.values(&x, &y, &mut grid.values).map_err(failed)?;
+        field.values(&Samples::at(&x, &y), &mut grid.values).map_err(failed)?;
         Ok(grid)
     };
     let exact = values(&reference.solution)?;

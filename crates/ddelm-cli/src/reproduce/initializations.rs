@@ -7,9 +7,9 @@
 //! The paper speaks of the interface values; the authors' program takes the error of the networks at the interface
 //! points. The table has both as well.
 
-use ddelm::features::Initialization;
-use ddelm::settings::{InterfaceSolver, Preset};
-use ddelm::{Result, problem::Equation};
+use ddelm::method::settings::{InterfaceSolver, Preset};
+use ddelm::network::features::Initialization;
+use ddelm::{Equation, Result};
 
 use super::Laboratory;
 use super::item::Item;

@@ -21,9 +21,10 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use ddelm::features::Initialization;
-use ddelm::settings::Preset;
-use ddelm::{Error, Result, atomic};
+use ddelm::base::atomic;
+use ddelm::method::settings::Preset;
+use ddelm::network::features::Initialization;
+use ddelm::{Error, Result};
 
 use self::budget::Budget;
 use self::crew::Crew;
@@ -151,7 +152,7 @@ impl Reproduce {
                 return Err(Error::input(key, value, "it must be a positive number", "for example 8"));
             }
         }
-        let free = budget::available_memory().map_or(DEFAULT_MEMORY * 1e9, |free| 0.75 * free);
+        let free = ddelm::base::memory::available().map_or(DEFAULT_MEMORY * 1e9, |free| 0.75 * free as f64);
         let memory = self.max_memory.map_or(free, |gigabytes| gigabytes * 1e9);
         let laboratory = Laboratory {
             output: self.output.clone(),
@@ -209,7 +210,7 @@ impl Laboratory {
     /// Says what a run of the paper's preset will take, and whether it had to be reduced.
     fn say_estimate(&self, item: Item, run: &run::Run, cost: budget::Cost) {
         let reduced = run.instead_of.map_or(String::new(), |full| {
-            let equation = ddelm::problem::Equation::poisson();
+            let equation = ddelm::Equation::poisson();
             let needed = self.budget.cost(&equation, run.side, full, Initialization::Suggested);
             format!(
                 ", reduced from {} neurons, which need about {} and {}",

@@ -4,7 +4,8 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use ddelm::{Result, atomic};
+use ddelm::Result;
+use ddelm::base::atomic;
 
 use super::item::{ALL, Item};
 use crate::version;

@@ -4,12 +4,8 @@
 //! decomposition that is graded towards the corners, where the solutions are singular, refined until two
 //! solutions with different features, nodes and subdomains agree. Their difference is the error of the reference.
 
-use ddelm::decomposition::Decomposition;
-use ddelm::finite_element::{self, FiniteElementSolution};
-use ddelm::problem::Problem;
-use ddelm::settings::Settings;
-use ddelm::solution::Solution;
-use ddelm::{Error, Result};
+use ddelm::{Decomposition, Error, Problem, Result, Settings, Solution};
+use ddelm_fem::FiniteElementSolution;
 
 use super::Laboratory;
 use super::crew::{Job, Task};
@@ -104,7 +100,7 @@ pub fn settings(step: usize) -> Settings {
 }
 
 fn finite_elements(problem: &Problem, cells: usize) -> Result<FiniteElementSolution> {
-    finite_element::solve(problem, [0.0, 1.0], [0.0, 1.0], &finite_element::Settings::new([cells; 2]))
+    ddelm_fem::solve(problem, [0.0, 1.0], [0.0, 1.0], &ddelm_fem::Settings::new([cells; 2]))
 }
 
 /// Relative l2 error at the nodes.

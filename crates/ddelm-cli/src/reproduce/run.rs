@@ -1,11 +1,8 @@
 //! One solve, and what was measured in it.
 
-use ddelm::features::Initialization;
-use ddelm::problem::Problem;
-use ddelm::report::Status;
-use ddelm::settings::{InterfaceSolver, Preset, Settings};
-use ddelm::solution::Solution;
-use ddelm::{Error, Result};
+use ddelm::method::settings::{InterfaceSolver, Preset};
+use ddelm::network::features::Initialization;
+use ddelm::{Error, Problem, Result, Settings, Solution, Status};
 use serde::{Deserialize, Serialize};
 
 use super::Laboratory;

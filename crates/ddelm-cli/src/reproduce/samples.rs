@@ -5,8 +5,9 @@
 //! differences of nodal values, which are of second order; those inside a triangle are only of first order, far
 //! less accurate than what is measured. The paper's H1 errors of some 1e-5 cannot have come from them either.
 
-use ddelm::finite_element::FiniteElementSolution;
-use ddelm::solution::{Gradients, Solution};
+use ddelm::Solution;
+use ddelm::solution::Gradients;
+use ddelm_fem::FiniteElementSolution;
 
 /// Points in each direction.
 const POINTS: usize = 512;

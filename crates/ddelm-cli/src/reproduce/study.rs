@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ddelm::Result;
-use ddelm::field::FieldRef;
-use ddelm::gallery::{self, Material};
-use ddelm::problem::Problem;
-use ddelm::random_field::RandomField;
+use ddelm::problem::field::FieldRef;
+use ddelm::problem::gallery::{self, Material};
+use ddelm::problem::random_field::RandomField;
+use ddelm::{Problem, Result};
 use serde::{Deserialize, Serialize};
 
 /// Modes of the paper's random fields.

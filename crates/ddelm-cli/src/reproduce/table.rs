@@ -2,10 +2,9 @@
 
 use std::rc::Rc;
 
-use ddelm::Result;
-use ddelm::features::Initialization;
-use ddelm::problem::Problem;
-use ddelm::settings::Preset;
+use ddelm::method::settings::Preset;
+use ddelm::network::features::Initialization;
+use ddelm::{Problem, Result};
 
 use super::Laboratory;
 use super::budget::Cost;
@@ -71,7 +70,7 @@ pub fn reproduce(laboratory: &Laboratory, number: u8) -> Result<()> {
 
 fn measure(
     problem: &Problem,
-    solution: &ddelm::solution::Solution,
+    solution: &ddelm::Solution,
     points: usize,
     reference: Option<&Reference>,
 ) -> Result<Measured> {

@@ -1,16 +1,16 @@
 //! Progress over many runs: a bar with the run, its stage and the time left; a line for every finished run.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ddelm::progress::{Progress, Stage};
+use ddelm::base::progress::{Progress, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::Common;
 use crate::diagnostic::Terminal;
-use crate::listener::stop_on_interrupt;
+use crate::interrupt;
 use crate::number::{rough_seconds, seconds};
+use crate::stderr::say;
 
 /// Positions of the bar.
 const LENGTH: f64 = 1000.0;
@@ -19,7 +19,6 @@ const LENGTH: f64 = 1000.0;
 pub struct Tracker {
     bar: ProgressBar,
     quiet: bool,
-    stop: Arc<AtomicBool>,
     state: Mutex<State>,
 }
 
@@ -52,7 +51,8 @@ impl Tracker {
         }
         bar.enable_steady_tick(Duration::from_millis(500));
         let state = State { total: 0.0, done: 0.0, took: 0.0, estimate: 0.0, began: Instant::now(), deadline: None };
-        Tracker { bar, quiet: common.quiet, stop: stop_on_interrupt(), state: Mutex::new(state) }
+        interrupt::polled(true);
+        Tracker { bar, quiet: common.quiet, state: Mutex::new(state) }
     }
 
     /// All runs together are estimated to take so many seconds.
@@ -87,13 +87,13 @@ impl Tracker {
     /// A line above the bar.
     pub fn say(&self, line: &str) {
         if !self.quiet {
-            self.bar.suspend(|| eprintln!("{line}"));
+            self.bar.suspend(|| say(line));
         }
     }
 
     /// Whether the user asked to stop.
     pub fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        interrupt::asked()
     }
 
     /// Removes the bar.

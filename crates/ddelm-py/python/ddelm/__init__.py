@@ -1,6 +1,6 @@
 """Elliptic boundary value problems by domain-decomposed extreme learning machines.
 
-The domain is a rectangle, cut into subdomains. On each of them the solution is a neural network with one hidden
+The domain, a rectangle or any other in the plane, is cut into subdomains. On each of them the solution is a neural network with one hidden
 layer of random, fixed features; its output coefficients come from least squares, coupled through the values on the
 interfaces. The equations are of second order, ``-div(a grad u) + b . grad u + c u = f``, or the plate,
 ``Laplacian^2 u = q / D``.
@@ -15,24 +15,52 @@ True
 (x, y).
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ddelm._native import __version__, set_threads, threads
-from ddelm.boundary import Clamped, Condition, Dirichlet, Neumann, Robin, SimplySupported
-from ddelm.fields import Formula, RandomField
-from ddelm.finite_element import FiniteElementSolution, finite_element
-from ddelm.problem import Plate, Problem, from_toml
-from ddelm.progress import Progress
-from ddelm.report import Errors, Estimate, Report
-from ddelm.solution import Solution, load
-from ddelm.solver import Solver, solve
+
+if TYPE_CHECKING:
+    from ddelm.boundary import Clamped, Condition, Dirichlet, Neumann, Robin, SimplySupported
+    from ddelm.check import Check
+    from ddelm.domain import Domain
+    from ddelm.elements import FiniteElementSolution, finite_element
+    from ddelm.fields import Formula, Grid, RandomField
+    from ddelm.problem import Plate, Problem, from_toml
+    from ddelm.progress import Progress
+    from ddelm.report import Errors, Estimate, Report
+    from ddelm.sliders import explore
+    from ddelm.solution import Solution, load
+    from ddelm.solver import Solver, solve
+
+#: The modules of the names above. They are imported at first use: the command line needs none of them, nor NumPy, whose
+#: threads would take its signals.
+_MODULES = {
+    "boundary": ("Clamped", "Condition", "Dirichlet", "Neumann", "Robin", "SimplySupported"),
+    "check": ("Check",),
+    "domain": ("Domain",),
+    "elements": ("FiniteElementSolution", "finite_element"),
+    "fields": ("Formula", "Grid", "RandomField"),
+    "problem": ("Plate", "Problem", "from_toml"),
+    "progress": ("Progress",),
+    "report": ("Errors", "Estimate", "Report"),
+    "sliders": ("explore",),
+    "solution": ("Solution", "load"),
+    "solver": ("Solver", "solve"),
+}
+_HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
+    "Check",
     "Clamped",
     "Condition",
     "Dirichlet",
+    "Domain",
     "Errors",
     "Estimate",
     "FiniteElementSolution",
     "Formula",
+    "Grid",
     "Neumann",
     "Plate",
     "Problem",
@@ -44,6 +72,7 @@ __all__ = [
     "Solution",
     "Solver",
     "__version__",
+    "explore",
     "finite_element",
     "from_toml",
     "load",
@@ -51,3 +80,14 @@ __all__ = [
     "solve",
     "threads",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"ddelm.{_HOMES[name]}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,19 @@ TensorLike = Union[FieldLike, Sequence[Sequence[FieldLike]], Array]
 #: Ends of the domain: ``((x0, x1), (y0, y1))``.
 DomainLike = Sequence[Sequence[float]]
 
+#: What can be drawn of a solution.
+Quantity = Literal["u", "ux", "uy", "gradient", "flux", "residual", "error", "estimate"]
+
 PathLike = Union[str, "os.PathLike[str]"]
 
-__all__ = ["Array", "ArrayLike", "DomainLike", "FieldLike", "Function", "PathLike", "TensorLike", "VectorLike"]
+__all__ = [
+    "Array",
+    "ArrayLike",
+    "DomainLike",
+    "FieldLike",
+    "Function",
+    "PathLike",
+    "Quantity",
+    "TensorLike",
+    "VectorLike",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Optional, Union
 
@@ -79,24 +79,26 @@ BoundaryLike = Union[Condition, Mapping[str, Condition]]
 _CONDITIONS = (Dirichlet, Neumann, Robin, SimplySupported, Clamped)
 
 
-def sides(dirichlet: Optional[FieldLike], boundary: Optional[BoundaryLike]) -> list[Optional[Condition]]:
-    """Return the condition of every side; None where none was given."""
+def sides(
+    dirichlet: Optional[FieldLike], boundary: Optional[BoundaryLike], names: Sequence[str] = SIDES
+) -> list[Optional[Condition]]:
+    """Return the condition of every part of the boundary; None where none was given."""
     whole: Optional[Condition] = None if dirichlet is None else Dirichlet(dirichlet)
     if boundary is None:
-        return [whole] * 4
+        return [whole] * len(names)
     if isinstance(boundary, Mapping):
         for name, condition in boundary.items():
-            if name not in SIDES:
-                raise ValueError(f"boundary: there is no side {name!r}\nhint: the sides are {', '.join(SIDES)}")
+            if name not in names:
+                raise ValueError(f"boundary: there is no side {name!r}\nhint: the sides are {', '.join(names)}")
             _check(condition, f"boundary[{name!r}]")
-        return [boundary.get(name, whole) for name in SIDES]
+        return [boundary.get(name, whole) for name in names]
     _check(boundary, "boundary")
     if whole is not None:
         raise ValueError(
             "boundary: a condition for the whole boundary, besides dirichlet\n"
             "hint: give one of them, or boundary as a dictionary of sides"
         )
-    return [boundary] * 4
+    return [boundary] * len(names)
 
 
 def _check(condition: object, name: str) -> None:

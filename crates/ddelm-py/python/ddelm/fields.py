@@ -1,4 +1,4 @@
-"""Scalar functions of (x, y) that live in Rust: formulas and random fields."""
+"""Scalar functions of (x, y) that live in Rust: formulas, random fields and data on grids."""
 
 from __future__ import annotations
 
@@ -109,3 +109,48 @@ class RandomField(_Field):
         make = RandomField.from_arrays if isinstance(self._arguments[0], np.ndarray) else RandomField
         return make, self._arguments
 
+
+class Grid(_Field):
+    """Data on a grid as a function: a cubic spline in x and y through the values, with two continuous derivatives.
+
+    Wherever a field is expected, an ``xarray.DataArray`` with coordinates x and y does the same.
+
+    Parameters
+    ----------
+    x, y : array_like
+        The coordinates, increasing; at least four of each. Points outside of the grid are an error.
+    values : array_like
+        Of shape (len(x), len(y)): ``values[i, j]`` at ``(x[i], y[j])``, all of them finite.
+
+    Examples
+    --------
+    >>> import numpy as np, ddelm
+    >>> x, y = np.linspace(0, 1, 5), np.linspace(0, 2, 6)
+    >>> k = ddelm.Grid(x, y, x[:, None] ** 3 + y)
+    >>> bool(abs(k(0.3, 1.7) - (0.3**3 + 1.7)) < 1e-12)
+    True
+    """
+
+    def __init__(self, x: ArrayLike, y: ArrayLike, values: ArrayLike) -> None:
+        across, up, data = (np.ascontiguousarray(v, dtype=np.float64) for v in (x, y, values))
+        if (across.ndim, up.ndim, data.ndim) != (1, 1, 2):
+            raise ValueError(
+                f"x, y and values have the shapes {across.shape}, {up.shape} and {data.shape}\n"
+                "hint: x of shape (n,), y of shape (m,), and values of shape (n, m)"
+            )
+        self._core = _native.Field.grid(across.tolist(), up.tolist(), data)
+        self._arguments = (across, up, data)
+
+    @classmethod
+    def from_xarray(cls, array: Any) -> Grid:
+        """Return the field of an ``xarray.DataArray`` with the dimensions x and y, in either order."""
+        if set(array.dims) != {"x", "y"}:
+            raise ValueError(f"the dimensions are {', '.join(map(str, array.dims))}\nhint: rename them to x and y")
+        ordered = array.transpose("x", "y").sortby("x").sortby("y")
+        return cls(ordered["x"].values, ordered["y"].values, ordered.values)
+
+    def __repr__(self) -> str:
+        return f"Grid(<{len(self._arguments[0])} x {len(self._arguments[1])} values>)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Grid, self._arguments

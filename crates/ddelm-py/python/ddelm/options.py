@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Optional, TypedDict, Union
 
 import numpy as np
@@ -21,25 +21,40 @@ if TYPE_CHECKING:
     from ddelm.problem import Problem
 
 
+Preset = Literal["fast", "paper"]
+Method = Literal["schur", "elm", "locelm"]
+Nodes = Literal["chebyshev", "uniform"]
+Activation = Literal["tanh", "sin", "gaussian"]
+Initialization = Literal["suggested", "weighted", "manual", "he", "glorot"]
+Sharing = Literal["shared", "independent"]
+Truncation = Literal["qr", "svd"]
+InterfaceSolver = Literal["direct", "cg"]
+
+#: Hidden layers: (w, b), or a mapping with these keys.
+WeightsLike = Union[tuple[ArrayLike, ArrayLike], Mapping[str, ArrayLike]]
+
+
 class Options(TypedDict, total=False):
     """Options of `solve` and `Solver`. None is the same as leaving one out."""
 
     #: "fast", the default, or "paper", which is Algorithm 1 of the paper to the letter.
-    preset: Optional[Literal["fast", "paper"]]
+    preset: Optional[Preset]
     #: "schur", the default; "elm", one network; "locelm", continuity rows in one least-squares problem.
-    method: Optional[Literal["schur", "elm", "locelm"]]
-    #: Subdomains in x and y; (4, 4) unless given.
+    method: Optional[Method]
+    #: Subdomains of a rectangle in x and y; (4, 4) unless given.
     subdomains: Optional[Sequence[int]]
+    #: The largest side of a subdomain, about; from the domain unless given.
+    size: Optional[float]
     #: Intervals per side of a subdomain; 16 unless given.
     points: Optional[int]
     #: Neurons per subdomain; points^2 unless given.
     neurons: Optional[int]
     #: Where the collocation nodes lie: "chebyshev" or "uniform".
-    nodes: Optional[Literal["chebyshev", "uniform"]]
+    nodes: Optional[Nodes]
     #: "tanh", "sin" or "gaussian".
-    activation: Optional[Literal["tanh", "sin", "gaussian"]]
+    activation: Optional[Activation]
     #: How weights are drawn.
-    initialization: Optional[Literal["suggested", "weighted", "manual", "he", "glorot"]]
+    initialization: Optional[Initialization]
     #: Half the range of the weights.
     scale: Optional[float]
     #: The constant of ``scale = c sqrt(neurons)``.
@@ -49,21 +64,33 @@ class Options(TypedDict, total=False):
     #: Seed of the weights.
     seed: Optional[int]
     #: Hidden layers in physical coordinates: w of shape (subdomains, 2, neurons), b of shape (subdomains, neurons).
-    weights: Union[tuple[ArrayLike, ArrayLike], Mapping[str, ArrayLike], None]
+    weights: Optional[WeightsLike]
     #: Whether subdomains have the same features: "shared" or "independent".
-    sharing: Optional[Literal["shared", "independent"]]
+    sharing: Optional[Sharing]
     #: How the inverse of a local matrix is truncated: "qr" or "svd".
-    truncation: Optional[Literal["qr", "svd"]]
+    truncation: Optional[Truncation]
     #: Directions smaller than this times the largest are dropped.
     cut: Optional[float]
     #: How the interface system is solved: "direct" or "cg".
-    interface: Optional[Literal["direct", "cg"]]
+    interface: Optional[InterfaceSolver]
     #: Relative residual at which conjugate gradients stop.
     interface_tolerance: Optional[float]
     #: Largest number of iterations of conjugate gradients.
     max_iterations: Optional[int]
     #: Largest number of refinement steps after a direct solve.
     refinements: Optional[int]
+    #: The initial guess of Newton's method for a nonlinear problem, a formula; the boundary values decide unless given.
+    initial: Optional[str]
+    #: Steps of Newton's method, at most; 50 unless given.
+    max_steps: Optional[int]
+    #: Memory that a solve may take, in bytes or as "8 GB"; what the machine has unless given.
+    max_memory: Union[int, str, None]
+    #: Subdomains beyond which a tolerance is given up.
+    max_subdomains: Optional[int]
+    #: Seconds after which a tolerance is given up.
+    max_seconds: Optional[float]
+    #: Rings about singular vertices: "none", "auto", "all", or points.
+    corners: Union[str, Sequence[Sequence[float]], None]
 
 
 #: The keys of a problem file.
@@ -71,6 +98,7 @@ KEYS = {
     "preset": "preset",
     "method": "method",
     "subdomains": "discretization.subdomains",
+    "size": "discretization.size",
     "points": "discretization.points",
     "neurons": "discretization.neurons",
     "nodes": "discretization.nodes",
@@ -89,6 +117,12 @@ KEYS = {
     "interface_tolerance": "interface.tolerance",
     "max_iterations": "interface.max_iterations",
     "refinements": "interface.refinements",
+    "initial": "nonlinear.initial",
+    "max_steps": "nonlinear.max_steps",
+    "max_memory": "discretization.max_memory",
+    "max_subdomains": "discretization.max_subdomains",
+    "max_seconds": "discretization.max_seconds",
+    "corners": "discretization.corners",
 }
 
 #: What is taken where neither the call nor a file says anything. The estimate is made when it is asked for.
@@ -108,6 +142,9 @@ def case(problem: Problem, options: Mapping[str, object]) -> _native.Case:
     defaults = dict(DEFAULTS)
     if given.get("method") == "elm":
         defaults["subdomains"] = (1, 1)
+    if "size" in given or not problem._core.is_rectangle:
+        # The domain says how it is cut.
+        del defaults["subdomains"]
     if "tolerance" in given:
         defaults = {name: value for name, value in defaults.items() if name not in _CHOSEN}
     overrides += [_override(name, value) for name, value in defaults.items() if name not in given]
@@ -115,24 +152,32 @@ def case(problem: Problem, options: Mapping[str, object]) -> _native.Case:
 
 
 def _override(name: str, value: object) -> str:
-    if name not in KEYS:
-        near = difflib.get_close_matches(name, [*KEYS, "weights", "progress"], n=1)
-        hint = f"\nhint: did you mean {near[0]!r}?" if near else ""
-        raise TypeError(f"{name!r} is not an option{hint}")
-    return f"{KEYS[name]}={_toml(value)}"
+    refuse_unknown([name])
+    return f"{KEYS[name]}={toml(value)}"
 
 
-def _toml(value: Any) -> str:
+def refuse_unknown(names: Iterable[str]) -> None:
+    """Refuse names that are not options, with the nearest one that is."""
+    for name in names:
+        if name not in KEYS:
+            near = difflib.get_close_matches(name, [*KEYS, "weights", "progress"], n=1)
+            hint = f"\nhint: did you mean {near[0]!r}?" if near else ""
+            raise TypeError(f"{name!r} is not an option{hint}")
+
+
+def toml(value: Any) -> str:
     """Write a value as TOML."""
     if isinstance(value, (np.generic, np.ndarray)):
         value = value.tolist()
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
-        return f"[{', '.join(_toml(entry) for entry in value)}]"
+        return f"[{', '.join(toml(entry) for entry in value)}]"
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{json.dumps(str(name))} = {toml(entry)}' for name, entry in value.items())}}}"
     if isinstance(value, (int, float)):
         return repr(value)
-    return json.dumps(str(value))
+    return json.dumps(str(value), ensure_ascii=False)
 
 
 def _weights(weights: Any) -> Optional[tuple[Array, Array]]:

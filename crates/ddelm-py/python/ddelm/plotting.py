@@ -1,78 +1,235 @@
-"""Pictures of solutions, with matplotlib."""
+"""Pictures of solutions, with matplotlib: maps, lines and surfaces."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Optional, Union, cast
 
 import numpy as np
 
-from ddelm._types import Array
+from ddelm._types import Array, Quantity
 
 if TYPE_CHECKING:
     import matplotlib.axes
 
     from ddelm.solution import Solution
 
-#: What is drawn on a logarithmic scale.
-_LOGARITHMIC = ("residual", "error")
+#: What is drawn on a logarithmic scale: sizes, of which the order of magnitude matters.
+_SIZES = ("residual", "error", "estimate")
+
+_TITLES = {
+    "u": "u",
+    "ux": "∂u/∂x",
+    "uy": "∂u/∂y",
+    "gradient": "|∇u|",
+    "flux": "|flux|",
+    "residual": "|L u − f|",
+    "error": "|u − exact|",
+    "estimate": "estimated error",
+}
+
+#: Decades that a logarithmic scale shows at most.
+_DECADES = 6
+
+#: A field changes its sign where the smaller of its two signs has this part of its range.
+_BOTH_SIGNS = 0.05
+
+#: Points along a line.
+_ALONG = 801
 
 
-def plot(
-    solution: Solution,
-    quantity: str,
-    *,
-    ax: Optional[matplotlib.axes.Axes],
-    resolution: int,
-    interfaces: bool,
-    colorbar: bool,
-    options: dict[str, Any],
-) -> matplotlib.axes.Axes:
-    """Draw a quantity of a solution; see `Solution.plot`."""
+def _pyplot() -> Any:
     try:
         import matplotlib.pyplot as plt
-        from matplotlib.colors import LogNorm
     except ImportError as error:
         raise ImportError("plotting needs matplotlib\nhint: pip install matplotlib") from error
-    (x0, x1), (y0, y1) = solution.domain
-    step = max(x1 - x0, y1 - y0) / resolution
-    # Cell centres: no point on the corners of the domain, where a residual may be infinite.
-    x, y = (_centres(a, b, step) for a, b in ((x0, x1), (y0, y1)))
-    values = _values(solution, quantity, *np.meshgrid(x, y))
-    if ax is None:
-        ax = plt.gca()
-    if quantity in _LOGARITHMIC:
-        options.setdefault("norm", LogNorm())
-        # A value that is zero by chance must not stretch the scale.
-        values = np.maximum(values, max(1e-6 * values.max(), np.finfo(np.float64).tiny))
-    mesh = ax.pcolormesh(x, y, values, **{"shading": "nearest", "rasterized": True, **options})
-    if interfaces:
-        nx, ny = solution.subdomains
-        lines: dict[str, Any] = {"color": "white", "linewidth": 0.5, "alpha": 0.5}
-        ax.vlines(np.linspace(x0, x1, nx + 1)[1:-1], y0, y1, **lines)
-        ax.hlines(np.linspace(y0, y1, ny + 1)[1:-1], x0, x1, **lines)
-    if colorbar:
-        # As high as the picture.
-        ax.figure.colorbar(mesh, ax=ax, fraction=0.046 * (y1 - y0) / (x1 - x0), pad=0.04)
-    ax.set(xlim=(x0, x1), ylim=(y0, y1), aspect="equal", xlabel="x", ylabel="y", title=_TITLES[quantity])
-    return ax
+    return plt
 
 
-_TITLES = {"u": "u", "gradient": "|grad u|", "residual": "|L u - f|", "error": "|u - exact|"}
+class Picture:
+    """A field of a solution, ready to be drawn; see `Solution.plot`."""
+
+    def __init__(
+        self,
+        solution: Solution,
+        field: Quantity,
+        resolution: int,
+        ax: Optional[matplotlib.axes.Axes],
+        options: dict[str, Any],
+    ) -> None:
+        if field not in _TITLES:
+            raise ValueError(f"field = {field!r}: unknown\nhint: one of {', '.join(_TITLES)}")
+        self.solution, self.field, self.resolution, self.options = solution, field, resolution, options
+        self.plt: Any = _pyplot()
+        self._ax: Any = ax
+
+    def axes(self, size: tuple[float, float], **options: Any) -> Any:
+        """Return the axes that were given, or those of a new figure of this size in inches."""
+        if self._ax is None:
+            figure = self.plt.figure(figsize=size, dpi=100, layout="constrained")
+            self._ax = figure.add_subplot(**options)
+        return self._ax
+
+    @cached_property
+    def _grid(self) -> tuple[Array, Array]:
+        """Coordinates of columns and rows: centres of cells, for a residual may be infinite in a corner of the domain."""
+        (x0, x1), (y0, y1) = self.solution.domain
+        step = max(x1 - x0, y1 - y0) / self.resolution
+
+        def centres(start: float, end: float) -> Array:
+            count = max(2, round((end - start) / step))
+            found: Array = start + (np.arange(count, dtype=np.float64) + 0.5) * ((end - start) / count)
+            return found
+
+        return centres(x0, x1), centres(y0, y1)
+
+    def _values(self, x: Array, y: Array) -> Array:
+        """Return the field at points; NaN outside the domain."""
+        u, field = self.solution, self.field
+        if field == "u":
+            return u(x, y, outside="nan")
+        if field in ("ux", "uy"):
+            derivative: Array = u.gradient(x, y, outside="nan")[0 if field == "ux" else 1]
+            return derivative
+        if field in ("gradient", "flux"):
+            vector = u.gradient(x, y, outside="nan") if field == "gradient" else u.flux(x, y, outside="nan")
+            length: Array = np.hypot(*vector)
+            return length
+        if field == "residual":
+            return np.abs(u.residual(x, y, outside="nan"))
+        if field == "error":
+            return np.abs(u.error(x, y, outside="nan"))
+        # One number for each subdomain, and one for all that lies outside of them.
+        levels = np.array([*u.estimate.subdomains, np.nan])
+        found: Array = levels[u._core.locate(np.ravel(x), np.ravel(y))].reshape(np.shape(x))
+        return found
+
+    def _colours(self, values: Array) -> dict[str, Any]:
+        """Return the norm and the colour map that suit the values."""
+        from matplotlib.colors import LogNorm, Normalize
+
+        least, most = float(np.nanmin(values)), float(np.nanmax(values))
+        if self.field in _SIZES:
+            most = most if most > 0 else 1.0
+            # Sizes near a zero say nothing, and must not stretch the scale.
+            small = float(np.nanquantile(values, 0.02))
+            return {"norm": LogNorm(min(max(small, most * 10.0**-_DECADES), most / 10), most), "cmap": "magma"}
+        size = max(abs(least), abs(most))
+        if most - least <= 1e-8 * size or size == 0:
+            # A constant would show its rounding errors.
+            room = 0.1 * size if size > 0 else 1.0
+            return {"norm": Normalize(least - room, most + room), "cmap": "viridis"}
+        if min(-least, most) > _BOTH_SIGNS * (most - least):
+            return {"norm": Normalize(-size, size), "cmap": "RdBu_r"}
+        return {"norm": Normalize(least, most), "cmap": "viridis"}
+
+    def _size(self) -> tuple[float, float]:
+        """Return the size of a figure whose map is neither tiny nor huge."""
+        (x0, x1), (y0, y1) = self.solution.domain
+        scale = min(4.6 / (x1 - x0), 3.8 / (y1 - y0))
+        return max(scale * (x1 - x0), 1.6) + 1.6, max(scale * (y1 - y0), 1.2) + 0.9
+
+    def map(self, contours: Union[bool, int, Sequence[float]], subdomains: bool, colorbar: bool) -> matplotlib.axes.Axes:
+        """Draw colours over the domain."""
+        x, y = self._grid
+        values = self._values(*np.meshgrid(x, y))
+        colours = self._colours(values)
+        shown = np.maximum(values, colours["norm"].vmin) if self.field in _SIZES else values
+        ax = self.axes(self._size())
+        if {"vmin", "vmax"} & set(self.options):
+            del colours["norm"]
+        mesh = ax.pcolormesh(x, y, shown, **{"shading": "nearest", "rasterized": True, **colours, **self.options})
+        if contours is not False:
+            self._contours(ax, x, y, shown, contours)
+        inside, outline = self.solution._core.borders()
+        if subdomains:
+            # White is the middle of colours for both signs.
+            colour = "0.35" if mesh.cmap.name == "RdBu_r" else "white"
+            _lines(ax, inside, color=colour, linewidth=0.6, alpha=0.5)
+        _lines(ax, outline, color="0.1", linewidth=1.0)
+        (x0, x1), (y0, y1) = self.solution.domain
+        if colorbar:
+            # As high as the map, and as wide for every shape of it.
+            width = 0.045 * max(1.0, (y1 - y0) / (x1 - x0))
+            ax.figure.colorbar(mesh, cax=ax.inset_axes([1.0 + 0.8 * width, 0.0, width, 1.0]))
+        ax.set(xlim=(x0, x1), ylim=(y0, y1), aspect="equal", xlabel="x", ylabel="y", title=_TITLES[self.field])
+        return cast("matplotlib.axes.Axes", ax)
+
+    def _contours(self, ax: Any, x: Array, y: Array, values: Array, contours: Union[bool, int, Sequence[float]]) -> None:
+        from matplotlib.ticker import LogLocator, MaxNLocator
+
+        count = 10 if contours is True else contours
+        locator = None
+        if isinstance(count, int):
+            locator = LogLocator() if self.field in _SIZES else MaxNLocator(count)
+        levels = {} if locator is not None else {"levels": sorted(cast("Sequence[float]", count))}
+        ax.contour(x, y, values, colors="black", linewidths=0.7, locator=locator, **levels)
+
+    def line(self, line: str, subdomains: bool) -> matplotlib.axes.Axes:
+        """Draw the field along a line."""
+        fixed, at = _line(line)
+        ends, across = self.solution.domain if fixed == "y" else self.solution.domain[::-1]
+        if not across[0] <= at <= across[1]:
+            raise ValueError(
+                f"slice = {line!r}: the line does not meet the domain\nhint: {fixed} runs from {across[0]:g} to {across[1]:g}"
+            )
+        along, still = np.linspace(*ends, _ALONG), np.full(_ALONG, at)
+        x, y = (along, still) if fixed == "y" else (still, along)
+        ax = self.axes((6.0, 3.6))
+        title = _TITLES[self.field]
+        problem = self.solution.problem
+        values = self._values(x, y)
+        ax.plot(along, values, **{"label": title, **self.options})
+        if self.field == "u" and problem is not None and problem._core.has_exact:
+            exact = np.where(np.isnan(values), np.nan, problem._core.exact_values(x, y))
+            ax.plot(along, exact, "--", color="0.2", label="exact")
+            ax.legend()
+        if subdomains:
+            number = self.solution._core.locate(x, y)
+            for k in np.flatnonzero(np.diff(number)):
+                ax.axvline(0.5 * (along[k] + along[k + 1]), color="0.85", linewidth=0.8, zorder=0)
+        ax.set(xlim=ends, xlabel="x" if fixed == "y" else "y", ylabel=title, title=f"{title} at {fixed} = {at:g}")
+        if self.field in _SIZES:
+            ax.set_yscale("log")
+        return cast("matplotlib.axes.Axes", ax)
+
+    def surface(self, colorbar: bool) -> matplotlib.axes.Axes:
+        """Draw the field as a surface."""
+        x, y = np.meshgrid(*self._grid)
+        values = self._values(x, y)
+        colours = self._colours(values)
+        if self.field in _SIZES:
+            # Axes in space have no logarithmic scale.
+            values = np.log10(np.maximum(values, colours["norm"].vmin))
+            colours = {"cmap": colours["cmap"]}
+        ax = self.axes((6.4, 4.8), projection="3d")
+        # The default draws fifty lines of the grid: the surface would have fewer points than it was given.
+        steps: dict[str, Any] = {"rcount": min(len(x), 120), "ccount": min(len(x[0]), 120), "linewidth": 0}
+        drawn = ax.plot_surface(x, y, values, **{**steps, **colours, **self.options})
+        title = _TITLES[self.field]
+        if colorbar:
+            ax.figure.colorbar(drawn, ax=ax, shrink=0.65, pad=0.12)
+        ax.set(xlabel="x", ylabel="y", title=f"log₁₀ {title}" if self.field in _SIZES else title)
+        (x0, x1), (y0, y1) = self.solution.domain
+        longest = max(x1 - x0, y1 - y0)
+        ax.set_box_aspect(((x1 - x0) / longest, (y1 - y0) / longest, 0.6))
+        return cast("matplotlib.axes.Axes", ax)
 
 
-def _centres(start: float, end: float, step: float) -> Array:
-    count = max(1, round((end - start) / step))
-    return start + (np.arange(count, dtype=np.float64) + 0.5) * ((end - start) / count)
+def _lines(ax: Any, lines: Sequence[Array], **style: Any) -> None:
+    from matplotlib.collections import LineCollection
+
+    ax.add_collection(LineCollection(list(lines), **style))
 
 
-def _values(solution: Solution, quantity: str, x: Array, y: Array) -> Array:
-    if quantity == "u":
-        return solution(x, y)
-    if quantity == "gradient":
-        length: Array = np.hypot(*solution.gradient(x, y))
-        return length
-    if quantity == "residual":
-        return np.abs(solution.residual(x, y))
-    if quantity == "error":
-        return np.abs(solution.error(x, y))
-    raise ValueError(f"quantity = {quantity!r}: unknown\nhint: one of {', '.join(_TITLES)}")
+def _line(text: str) -> tuple[str, float]:
+    """Read a line across the domain."""
+    name, _, value = str(text).partition("=")
+    try:
+        at = float(value)
+    except ValueError:
+        at = float("nan")
+    if name.strip() not in ("x", "y") or not np.isfinite(at):
+        raise ValueError(f"slice = {text!r}: a line is x=NUMBER or y=NUMBER\nhint: for example \"x=0.5\"")
+    return name.strip(), at

@@ -1,22 +1,30 @@
-"""Boundary value problems on rectangles."""
+"""Boundary value problems."""
 
 from __future__ import annotations
 
 import os
-from typing import Any, Optional
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Optional, Union
 
-from ddelm import _native
+from ddelm import _html, _native
 from ddelm._types import DomainLike, FieldLike, Function, PathLike, TensorLike, VectorLike
-from ddelm.boundary import SIDES, BoundaryLike, Condition, Dirichlet, Robin, SimplySupported, sides
+from ddelm.boundary import BoundaryLike, Condition, Dirichlet, Robin, SimplySupported, sides
+from ddelm.check import Check
+from ddelm.domain import Domain, as_domain
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+    from ddelm.options import Options
 
 _UNIT_SQUARE: DomainLike = ((0.0, 1.0), (0.0, 1.0))
 
 
 class Problem:
-    """``-div(a grad u) + b . grad u + c u = f`` in a rectangle, with a condition on each of its sides.
+    """``-div(a grad u) + b . grad u + c u = f`` in a domain, with a condition on each part of its boundary.
 
     A field (diffusion, reaction, source, exact, values of conditions) is a number, a formula such as
-    ``"sin(2*pi*x)*exp(y)"``, or a function. Functions are called with whole arrays of x and y, from several threads
+    ``"sin(2*pi*x)*exp(y)"``, data on a grid (`ddelm.Grid`, ``xarray.DataArray``), or a function. Functions are called with whole arrays of x and y, from several threads
     (one at a time), and return an array of the same shape, or one number.
 
     Parameters
@@ -32,10 +40,14 @@ class Problem:
     dirichlet : field
         ``u = dirichlet`` on every side that `boundary` does not name.
     boundary : condition, or dict of conditions
-        The condition of every side, or of the sides ``"left"``, ``"right"``, ``"bottom"``, ``"top"``:
-        `ddelm.Dirichlet`, `ddelm.Neumann` or `ddelm.Robin`.
-    domain : ((x0, x1), (y0, y1))
-        The rectangle.
+        The condition of every side, or of the parts of the boundary by name (``"left"``, ``"right"``, ``"bottom"``,
+        ``"top"`` of a rectangle): `ddelm.Dirichlet`, `ddelm.Neumann` or `ddelm.Robin`.
+    domain : ((x0, x1), (y0, y1)), or `ddelm.Domain`
+        The rectangle, or any other domain.
+    regions : dict of dicts
+        What regions of the domain have of their own: ``{"steel": {"diffusion": 100.0}}``; also advection, reaction, source.
+    mean : float
+        The mean of u, where fluxes are given on the whole boundary, or all sides are periodic, and u is known up to a constant.
     exact : field
         The exact solution, if known: errors are measured against it. The solver does not use it.
     diffusion_gradient : function, or 2x2 nested list of functions
@@ -59,6 +71,7 @@ class Problem:
 
     _core: _native.Problem
     _file: Optional[_native.File] = None
+    _domain: Optional[Domain] = None
 
     def __init__(
         self,
@@ -69,20 +82,25 @@ class Problem:
         source: FieldLike = 0.0,
         dirichlet: Optional[FieldLike] = None,
         boundary: Optional[BoundaryLike] = None,
-        domain: DomainLike = _UNIT_SQUARE,
+        domain: Union[Domain, DomainLike] = _UNIT_SQUARE,
+        regions: Optional[Mapping[str, Mapping[str, Any]]] = None,
+        mean: Optional[float] = None,
         exact: Optional[FieldLike] = None,
         diffusion_gradient: Optional[Any] = None,
         exact_gradient: Optional[Function] = None,
     ) -> None:
-        self._conditions = _complete(sides(dirichlet, boundary), "dirichlet=0.0")
+        place = self._place(domain)
+        self._conditions = _complete(sides(dirichlet, boundary, place.parts), "dirichlet=0.0", place.parts)
         self._core = _native.Problem.second_order(
-            _rectangle(domain),
+            place._core,
             diffusion,
             diffusion_gradient,
             advection,
             reaction,
             source,
+            _materials(regions or {}, place),
             parts(self._conditions),
+            mean,
             exact,
             exact_gradient,
         )
@@ -91,18 +109,76 @@ class Problem:
             "advection": advection,
             "reaction": reaction,
             "source": source,
-            "boundary": dict(zip(SIDES, self._conditions)),
+            "dirichlet": dirichlet,
+            "boundary": boundary,
             "domain": self.domain,
+            "regions": regions,
+            "mean": mean,
             "exact": exact,
             "diffusion_gradient": diffusion_gradient,
             "exact_gradient": exact_gradient,
         }
 
+    def _place(self, domain: Union[Domain, DomainLike]) -> Domain:
+        self._domain = domain if isinstance(domain, Domain) else None
+        return as_domain(domain)
+
     @property
-    def domain(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """The rectangle, ``((x0, x1), (y0, y1))``."""
+    def domain(self) -> Union[Domain, tuple[tuple[float, float], tuple[float, float]]]:
+        """The `ddelm.Domain` that was given, or the rectangle, ``((x0, x1), (y0, y1))``; of a file, the box around it."""
+        if self._domain is not None:
+            return self._domain
         (x0, x1), (y0, y1) = self._core.domain
         return (x0, x1), (y0, y1)
+
+    def replace(self, **changes: Any) -> Self:
+        """Return the same problem with other arguments.
+
+        Parameters
+        ----------
+        **changes
+            Arguments of `Problem` or `Plate`: ``problem.replace(source="x", dirichlet=1.0)``. All others are kept.
+        """
+        unknown = sorted(set(changes) - set(self._arguments))
+        if unknown:
+            raise TypeError(
+                f"{unknown[0]!r} is not an argument of {type(self).__name__}\nhint: one of {', '.join(self._arguments)}"
+            )
+        return type(self)(**{**self._arguments, **changes})
+
+    def check(self, **options: Unpack[Options]) -> Check:
+        """Return what the problem asks for and what a solve will cost, without solving.
+
+        Every function is evaluated once at the nodes, so that one that fails, or is not finite, is found.
+
+        Parameters
+        ----------
+        **options
+            As in `solve`.
+
+        Examples
+        --------
+        >>> import ddelm
+        >>> check = ddelm.Problem(source=1.0, dirichlet=0.0).check(subdomains=(8, 8))
+        >>> print(check["sizes"])
+        8 x 8 subdomains, 16 points per side, 256 neurons, 270 rows
+        1232 interface unknowns, 1 local factorization
+        """
+        from ddelm.options import case
+
+        return Check(case(self, dict(options)).check())
+
+    def _repr_html_(self) -> str:
+        equation, *below = self._core.equation()
+        exact = self._core.exact()
+        return _html.table(
+            [
+                ("equation", _html.lines([_html.mathematics(equation), *map(_html.code, below)])),
+                ("domain", _html.code(self._core.place())),
+                ("boundary", _html.lines(map(_html.code, self._core.boundary()))),
+                ("exact", "" if exact is None else _html.code(f"u = {exact}")),
+            ]
+        )
 
     def __repr__(self) -> str:
         shown = (f"{name}={value!r}" for name, value in self._arguments.items() if value is not None)
@@ -113,17 +189,22 @@ class Problem:
 
     def _replaced(self, dirichlet: Optional[FieldLike], boundary: Optional[BoundaryLike]) -> list[Optional[Parts]]:
         """Return conditions that replace those of a factored problem: only values may change."""
-        given = sides(None, boundary)
+        names = self._core.parts
+        given = sides(None, boundary, names)
         for side, kind in enumerate(self._core.conditions):
             if given[side] is None and dirichlet is not None and kind == "dirichlet":
                 given[side] = Dirichlet(dirichlet)
             new = given[side]
             if new is not None and not (new.kind == kind and self._keeps_coefficient(side, new)):
                 raise ValueError(
-                    f"boundary.{SIDES[side]} = {new}: the problem was factored with another condition, {kind}\n"
+                    f"boundary.{names[side]} = {new}: the problem was factored with another condition, {kind}\n"
                     "hint: only values can change; make a new Solver for another kind or coefficient"
                 )
         return [None if condition is None else part(condition) for condition in given]
+
+    def _with_data_of(self, case: _native.Case, data: Mapping[str, Any]) -> Problem:
+        """Return this problem with the data that a factored problem was solved for."""
+        return _Replaced(self, _native.Problem.of_case(case), data)
 
     def _keeps_coefficient(self, side: int, new: Condition) -> bool:
         old = self._conditions[side]
@@ -131,7 +212,7 @@ class Problem:
 
 
 class Plate(Problem):
-    """The Kirchhoff-Love plate, ``Laplacian^2 u = q / D``, in a rectangle.
+    """The Kirchhoff-Love plate, ``Laplacian^2 u = q / D``, in a domain with straight sides.
 
     Fields are numbers, formulas or functions, as in `Problem`.
 
@@ -142,9 +223,9 @@ class Plate(Problem):
     rigidity : field
         D.
     boundary : condition, or dict of conditions
-        `ddelm.SimplySupported` or `ddelm.Clamped`, for every side or for the named sides.
-    domain : ((x0, x1), (y0, y1))
-        The rectangle.
+        `ddelm.SimplySupported` or `ddelm.Clamped`, for every side or for the named parts of the boundary.
+    domain : ((x0, x1), (y0, y1)), or `ddelm.Domain`
+        The rectangle, or another domain.
     exact, exact_gradient
         The exact solution, if known, and its derivatives.
 
@@ -162,19 +243,20 @@ class Plate(Problem):
         load: FieldLike,
         rigidity: FieldLike = 1.0,
         boundary: Optional[BoundaryLike] = None,
-        domain: DomainLike = _UNIT_SQUARE,
+        domain: Union[Domain, DomainLike] = _UNIT_SQUARE,
         exact: Optional[FieldLike] = None,
         exact_gradient: Optional[Function] = None,
     ) -> None:
-        given = sides(None, SimplySupported() if boundary is None else boundary)
-        self._conditions = _complete(given, "boundary=ddelm.SimplySupported()")
+        place = self._place(domain)
+        given = sides(None, SimplySupported() if boundary is None else boundary, place.parts)
+        self._conditions = _complete(given, "boundary=ddelm.SimplySupported()", place.parts)
         self._core = _native.Problem.plate(
-            _rectangle(domain), load, rigidity, parts(self._conditions), exact, exact_gradient
+            place._core, load, rigidity, parts(self._conditions), exact, exact_gradient
         )
         self._arguments = {
             "load": load,
             "rigidity": rigidity,
-            "boundary": dict(zip(SIDES, self._conditions)),
+            "boundary": boundary,
             "domain": self.domain,
             "exact": exact,
             "exact_gradient": exact_gradient,
@@ -184,20 +266,46 @@ class Plate(Problem):
 class _FromFile(Problem):
     """The problem of a file; options of the file are the defaults of `solve`."""
 
-    def __init__(self, path: PathLike) -> None:
+    def __init__(self, path: PathLike, text: Optional[str] = None) -> None:
         self._path = os.fspath(path)
-        self._file = _native.File(self._path)
+        self._saved = text
+        self._file = _native.File(self._path) if text is None else _native.File.of_text(self._path, text)
         self._core = self._file.problem()
 
     def __repr__(self) -> str:
-        return f"ddelm.from_toml({self._path!r})"
+        return f"ddelm.from_toml({self._path!r})" if self._saved is None else f"<the problem of {self._path!r}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _FromFile, (self._path,)
+        return _FromFile, (self._path, self._saved)
+
+    def replace(self, **changes: Any) -> Self:
+        """Refuse: a file is changed where it is."""
+        raise TypeError(
+            "replace: the problem comes from a file\n"
+            "hint: change the file, or write the problem as ddelm.Problem(...); options go to ddelm.solve(problem, points=20)"
+        )
 
     def _keeps_coefficient(self, side: int, new: Condition) -> bool:
         # The coefficient in the file cannot be compared with another.
         return not isinstance(new, Robin)
+
+
+class _Replaced(Problem):
+    """A problem with other data, of a solution that `ddelm.Solver` made."""
+
+    def __init__(self, problem: Problem, core: _native.Problem, data: Mapping[str, Any]) -> None:
+        self._core = core
+        self._described = f"<{problem!r} with other {' and '.join(name for name in data if data[name] is not None)}>"
+
+    def __repr__(self) -> str:
+        return self._described
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("a problem of a Solver with replaced data cannot be pickled\nhint: set u.problem = None before")
+
+    def replace(self, **changes: Any) -> Self:
+        """Refuse: the arguments are not known."""
+        raise TypeError("replace: the problem comes from a Solver\nhint: replace arguments of the problem it was made of")
 
 
 def from_toml(path: PathLike) -> Problem:
@@ -217,6 +325,28 @@ def from_toml(path: PathLike) -> Problem:
     return _FromFile(path)
 
 
+def saved_problem(path: PathLike, text: Optional[str]) -> Optional[Problem]:
+    """Return the problem that was saved with a solution; None if there is none, or if it takes data from files."""
+    if text is None:
+        return None
+    try:
+        return _FromFile(path, text)
+    except ValueError:
+        return None
+
+
+def checked(problem: object) -> Problem:
+    """Return a problem; anything else is refused with what was probably meant."""
+    if isinstance(problem, Problem):
+        return problem
+    hint = "ddelm.Problem(source=1.0, dirichlet=0.0) makes one"
+    if isinstance(problem, (str, os.PathLike)):
+        hint = f"for a problem file, ddelm.from_toml({os.fspath(problem)!r})"
+    elif isinstance(problem, dict):
+        hint = f"ddelm.Problem({', '.join(f'{name}=...' for name in problem)}) takes the entries as arguments"
+    raise TypeError(f"problem: expected a ddelm.Problem or ddelm.Plate, not `{type(problem).__name__}`\nhint: {hint}")
+
+
 #: A condition as the native module takes it.
 Parts = tuple[str, list[Any]]
 
@@ -231,8 +361,8 @@ def parts(conditions: list[Condition]) -> list[Parts]:
     return [part(condition) for condition in conditions]
 
 
-def _complete(conditions: list[Optional[Condition]], example: str) -> list[Condition]:
-    missing = [name for name, condition in zip(SIDES, conditions) if condition is None]
+def _complete(conditions: list[Optional[Condition]], example: str, names: Sequence[str]) -> list[Condition]:
+    missing = [name for name, condition in zip(names, conditions) if condition is None]
     if missing:
         raise ValueError(
             f"boundary: there is no condition on the {' and '.join(missing)} side\n"
@@ -241,12 +371,14 @@ def _complete(conditions: list[Optional[Condition]], example: str) -> list[Condi
     return [condition for condition in conditions if condition is not None]
 
 
-def _rectangle(domain: DomainLike) -> list[list[float]]:
-    try:
-        (x0, x1), (y0, y1) = domain
-        return [[float(x0), float(x1)], [float(y0), float(y1)]]
-    except (TypeError, ValueError):
-        raise ValueError(f"domain = {domain!r}: expected two intervals\nhint: for example ((0, 1), (0, 1))") from None
+def _materials(regions: Mapping[str, Mapping[str, Any]], domain: Domain) -> list[tuple[int, dict[str, Any]]]:
+    """Return what regions have of their own, by their numbers."""
+    for name in regions:
+        if name not in domain.regions:
+            known = ", ".join(domain.regions)
+            hint = f"the regions are {known}" if known else "give them to the domain: ddelm.Domain.rectangle(..., regions={...})"
+            raise ValueError(f"regions: there is no region {name!r}\nhint: {hint}")
+    return [(k, dict(regions[name])) for k, name in enumerate(domain.regions) if name in regions]
 
 
 def _rebuild(kind: type[Problem], arguments: dict[str, Any]) -> Problem:

@@ -2,36 +2,74 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import tempfile
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ddelm import _native
+from ddelm import _html, _native
 from ddelm._points import Outside, evaluate, nan_outside
-from ddelm._types import Array, PathLike
-from ddelm.problem import Problem
-from ddelm.report import Errors, Estimate, Report
+from ddelm._types import Array, PathLike, Quantity
+from ddelm.options import case
+from ddelm.problem import Problem, saved_problem
+from ddelm.report import Errors, Estimate, Report, warn
 
 if TYPE_CHECKING:
     import matplotlib.axes
+    import pyvista
     import torch
+    import xarray
 
 
 class Network(NamedTuple):
-    """The network of one subdomain: ``u = sum_j coefficients[j] sigma(weights[:, j] . xi + biases[j])``.
+    """The network of one subdomain: ``u = sum_j c[j] sigma(weights[:, j] . xi + biases[j]) + sum_m d[m] p[m](xi)``.
 
-    The reference coordinates xi run from 0 to 1 in x and in y over the subdomain.
+    The p are polynomials beside the neurons, a skip connection: ``P_i(2 s - 1) P_j(2 t - 1)`` with Legendre polynomials P, by
+    their degree i + j and then by j. The d are the sums ``polynomials + polynomial_remainders``.
+
+    The reference coordinates xi run from 0 to 1 in x and in y over the subdomain. The c are the sums ``coefficients +
+    remainders``. Where corners are singular they reach 1e8, and whatever is rounded differently, a coefficient, a sum or
+    sigma itself, is seen in u as 1e-8 to 1e-7. Call the network to have the bits of the solution: ``network(s, t)``.
     """
 
     #: w, of shape (2, neurons).
     weights: Array
     #: b.
     biases: Array
-    #: c.
+    #: c, rounded.
     coefficients: Array
+    #: What rounding took away from c.
+    remainders: Array
+    #: d, rounded.
+    polynomials: Array
+    #: What rounding took away from d.
+    polynomial_remainders: Array
+    #: "tanh", "sin" or "gaussian".
+    activation: str = "tanh"
+
+    def __call__(self, s: ArrayLike, t: ArrayLike) -> Array:
+        """Return u at reference points, with the bits of the solution.
+
+        Parameters
+        ----------
+        s, t : array_like
+            Reference coordinates, of shapes that broadcast.
+
+        Returns
+        -------
+        ndarray
+            The values, in the shape of the points.
+        """
+        s, t = np.broadcast_arrays(np.asarray(s, dtype=float), np.asarray(t, dtype=float))
+        points = (np.ascontiguousarray(v.ravel()) for v in (s, t))
+        coefficients = np.concatenate([self.polynomials, self.coefficients])
+        remainders = np.concatenate([self.polynomial_remainders, self.remainders])
+        arrays = (self.weights, self.biases, coefficients, remainders)
+        return _native.network_values(self.activation, *arrays, *points).reshape(s.shape)
 
 
 class Solution:
@@ -61,7 +99,11 @@ class Solution:
         #: What the solve did.
         self.report = Report.from_json(core.report())
 
-    def __call__(self, x: ArrayLike, y: ArrayLike, *, outside: Outside = "error") -> Array:
+    @overload
+    def __call__(self, x: float, y: float, *, outside: Outside = "error") -> float: ...
+    @overload
+    def __call__(self, x: ArrayLike, y: ArrayLike, *, outside: Outside = "error") -> Array: ...
+    def __call__(self, x: ArrayLike, y: ArrayLike, *, outside: Outside = "error") -> Union[float, Array]:
         """Return u at points.
 
         Parameters
@@ -74,7 +116,7 @@ class Solution:
         Returns
         -------
         ndarray or float
-            The values, in the shape of the points.
+            The values, in the shape of the points; a float for two floats.
         """
         nan = nan_outside(outside)
         return evaluate(lambda x, y: self._core.values(x, y, nan), x, y)
@@ -84,12 +126,25 @@ class Solution:
         nan = nan_outside(outside)
         return evaluate(lambda x, y: np.stack(self._core.gradients(x, y, nan)), x, y)
 
-    def residual(self, x: ArrayLike, y: ArrayLike, *, outside: Outside = "error") -> Array:
+    def flux(self, x: ArrayLike, y: ArrayLike, *, outside: Outside = "error") -> Array:
+        """Return the flux ``a grad u`` (of a plate ``grad Laplacian u``) at points, along a new first axis."""
+        nan, problem = nan_outside(outside), self._known_problem("flux")
+        return evaluate(lambda x, y: np.stack(self._core.fluxes(problem._core, x, y, nan)), x, y)
+
+    @overload
+    def residual(self, x: float, y: float, *, outside: Outside = "error") -> float: ...
+    @overload
+    def residual(self, x: ArrayLike, y: ArrayLike, *, outside: Outside = "error") -> Array: ...
+    def residual(self, x: ArrayLike, y: ArrayLike, *, outside: Outside = "error") -> Union[float, Array]:
         """Return what is left of the equation, ``L u - f``, at points."""
         nan, problem = nan_outside(outside), self._known_problem("residual")
         return evaluate(lambda x, y: self._core.residuals(problem._core, x, y, nan), x, y)
 
-    def error(self, x: ArrayLike, y: ArrayLike, *, outside: Outside = "error") -> Array:
+    @overload
+    def error(self, x: float, y: float, *, outside: Outside = "error") -> float: ...
+    @overload
+    def error(self, x: ArrayLike, y: ArrayLike, *, outside: Outside = "error") -> Array: ...
+    def error(self, x: ArrayLike, y: ArrayLike, *, outside: Outside = "error") -> Union[float, Array]:
         """Return u minus the problem's exact solution at points."""
         problem = self._known_problem("error")
         if not problem._core.has_exact:
@@ -103,17 +158,28 @@ class Solution:
         return self.report.errors
 
     @property
-    def estimate(self) -> Optional[Estimate]:
+    def estimate(self) -> Estimate:
         """The estimated errors, found without an exact solution.
 
-        They are computed at first use, if the solve did not: that takes about as long as the solve. None if the
-        solution comes from a file without them, or from `Solver` with replaced data.
+        They are computed at first use, if the solve did not: that takes about twice as long as the solve. Data that are not
+        resolved, and large errors, are warned of.
+
+        Raises
+        ------
+        ValueError
+            If the solution comes from a file that has neither an estimate nor the problem.
         """
-        if self.report.estimate is not None:
-            return self.report.estimate
-        if self._estimate is None and self._case is not None:
-            self._estimate = Estimate.from_json(self._core.estimate(self._case))
-        return self._estimate
+        found = self.report.estimate or self._estimate
+        if found is None:
+            if self._case is None:
+                raise ValueError(
+                    "estimate: the file of this solution has neither an estimate nor its problem\n"
+                    "hint: solve again, or save with ddelm.solve(..., estimate=True)"
+                )
+            text, warnings = self._core.estimate(self._case)
+            found = self._estimate = Estimate.from_json(text)
+            warn(warning for warning in warnings if warning not in self.report.warnings)
+        return found
 
     @property
     def domain(self) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -137,7 +203,7 @@ class Solution:
 
     def network(self, subdomain: int) -> Network:
         """Return the network of a subdomain, in its reference coordinates."""
-        return Network(*self._core.network(subdomain))
+        return Network(*self._core.network(subdomain), self.activation)
 
     @property
     def interface(self) -> tuple[Array, Array]:
@@ -163,12 +229,62 @@ class Solution:
         """
         self._core.vtk(os.fspath(path), None if self.problem is None else self.problem._core, resolution)
 
+    def to_pyvista(self, *, resolution: int = 16) -> pyvista.UnstructuredGrid:
+        """Return the solution as a PyVista grid, with the arrays of `to_vtk`. PyVista must be installed.
+
+        Parameters
+        ----------
+        resolution : int
+            Cells per side of a subdomain.
+        """
+        try:
+            import pyvista
+        except ImportError as error:
+            raise ImportError("to_pyvista needs PyVista\nhint: pip install pyvista") from error
+        with tempfile.TemporaryDirectory() as directory:
+            path = os.path.join(directory, "solution.vtu")
+            self.to_vtk(path, resolution=resolution)
+            grid = pyvista.read(path)
+        assert isinstance(grid, pyvista.UnstructuredGrid)
+        return grid
+
+    def grid(self, points: int = 101) -> xarray.Dataset:
+        """Return u and its gradient on a uniform grid, as an xarray dataset. xarray must be installed.
+
+        Parameters
+        ----------
+        points : int
+            Points along the longer side of the domain.
+
+        Returns
+        -------
+        xarray.Dataset
+            The variables u, ux and uy over the coordinates y and x; NaN outside the domain.
+        """
+        try:
+            import xarray
+        except ImportError as error:
+            raise ImportError("grid needs xarray\nhint: pip install xarray") from error
+        if points < 2:
+            raise ValueError(f"points = {points}: a grid has at least two points along a side\nhint: 101 is usual")
+        (x0, x1), (y0, y1) = self.domain
+        step = max(x1 - x0, y1 - y0) / (points - 1)
+        x, y = (np.linspace(a, b, max(2, round((b - a) / step) + 1)) for a, b in ((x0, x1), (y0, y1)))
+        across, up = np.meshgrid(x, y)
+        u = self(across, up, outside="nan")
+        ux, uy = self.gradient(across, up, outside="nan")
+        arrays = {"u": u, "ux": ux, "uy": uy}
+        variables = {name: (("y", "x"), values) for name, values in arrays.items()}
+        return xarray.Dataset(variables, {"x": x, "y": y}, {"status": self.report.status})
+
     def to_torch(self) -> torch.nn.Module:
-        """Return the solution as a PyTorch module: ``module(x, y)`` with tensors, in double precision.
+        """Return the solution as a PyTorch module: ``module(x, y)`` with tensors or floats, in double precision.
 
         The weights, biases and coefficients are parameters, so the module can be trained further; derivatives by x and
-        y come from autograd. It sums in plain doubles: the values are those of the solution to about the machine
-        precision times the largest coefficient. PyTorch must be installed.
+        y come from autograd. What rounding took away from the coefficients is a buffer. The values are computed as those
+        of the solution are, in this package and on the processor, and have its bits; plain sums of tensors would be off
+        by 1e-8 to 1e-7 where corners are singular. Points outside the domain give NaN. ``torch.jit`` and ``torch.compile``
+        cannot look into the module; under ``torch.no_grad()`` it is about as fast as the solution. PyTorch must be installed.
         """
         from ddelm.torch_module import module
 
@@ -176,11 +292,14 @@ class Solution:
 
     def plot(
         self,
-        quantity: str = "u",
+        field: Quantity = "u",
         *,
+        contours: Union[bool, int, Sequence[float]] = False,
+        slice: Optional[str] = None,
+        surface: bool = False,
+        subdomains: bool = True,
         ax: Optional[matplotlib.axes.Axes] = None,
         resolution: int = 200,
-        interfaces: bool = True,
         colorbar: bool = True,
         **options: Any,
     ) -> matplotlib.axes.Axes:
@@ -188,30 +307,48 @@ class Solution:
 
         Parameters
         ----------
-        quantity : "u", "gradient", "residual" or "error"
-            What to draw: u, the length of its gradient, the size of ``L u - f``, or the size of the error against the
-            exact solution. The last two are drawn on a logarithmic scale.
+        field : "u", "ux", "uy", "gradient", "flux", "residual", "error" or "estimate"
+            What to draw: u, a derivative, the length of the gradient or of the flux, the size of ``L u - f``, the size of
+            the error against the exact solution, or the estimated error of every subdomain. The last three are drawn on a
+            logarithmic scale; a field that changes its sign has colours that do so, too.
+        contours : bool, int or levels
+            Lines of equal value: True, about how many, or at which values.
+        slice : "x=0.5" or "y=0.5"
+            Draw along this line. The exact solution is drawn over u where it is known.
+        surface : bool
+            Draw a surface in space.
+        subdomains : bool
+            Whether to draw the lines between the subdomains.
         ax : matplotlib axes
-            Where to draw; the current axes unless given.
+            Where to draw; a new figure unless given.
         resolution : int
             Points along the longer side.
-        interfaces : bool
-            Whether to draw the lines between the subdomains.
         colorbar : bool
             Whether to add a colour bar.
         **options
-            Passed to ``Axes.pcolormesh``.
+            Passed to ``Axes.pcolormesh``, ``Axes.plot`` (slice) or ``Axes3D.plot_surface`` (surface).
 
         Returns
         -------
         matplotlib axes
             The axes.
         """
-        from ddelm.plotting import plot
+        from ddelm.plotting import Picture
 
-        return plot(
-            self, quantity, ax=ax, resolution=resolution, interfaces=interfaces, colorbar=colorbar, options=options
-        )
+        picture = Picture(self, field, resolution, ax, options)
+        if slice is not None:
+            return picture.line(slice, subdomains)
+        return picture.surface(colorbar) if surface else picture.map(contours, subdomains, colorbar)
+
+    def _repr_html_(self) -> str:
+        rows = self.report._rows()
+        if self.report.estimate is None and self._estimate is not None:
+            rows.append(("estimated error", f"L2 {self._estimate.l2:.1e}"))
+        problem = "" if self.problem is None else _html.mathematics(self.problem._core.equation()[0])
+        image = base64.b64encode(self._core.thumbnail()).decode()
+        picture = f'<img src="data:image/png;base64,{image}" alt="u over the domain" style="width:320px">'
+        table = _html.table([("equation", problem), *rows])
+        return _html.beside(picture, table + _html.warnings(self.report.warnings))
 
     def __repr__(self) -> str:
         report = self.report
@@ -252,10 +389,11 @@ def load(path: PathLike) -> Solution:
     Returns
     -------
     Solution
-        The same values, to the last bit, and the same report. The problem is not in the file; set ``u.problem`` for
-        what needs it (`Solution.residual`).
+        The same values, to the last bit, and the same report. A solution of a problem file knows its problem. Otherwise,
+        or where the problem takes data from files, set ``u.problem`` for what needs it (`Solution.residual`).
     """
     core, text = _native.Solution.load(os.fspath(path))
-    solution = Solution(core)
+    problem = saved_problem(path, text)
+    solution = Solution(core, problem, None if problem is None else case(problem, {}))
     solution._text = text
     return solution

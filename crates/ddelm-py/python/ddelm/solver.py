@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Optional
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NoReturn, Optional, Union
 
-from ddelm import _native
+from ddelm import _html, _native
 from ddelm._types import FieldLike
 from ddelm.boundary import BoundaryLike
-from ddelm.options import Options, case
-from ddelm.problem import Problem
+from ddelm.options import (
+    KEYS,
+    Activation,
+    Initialization,
+    InterfaceSolver,
+    Method,
+    Nodes,
+    Preset,
+    Sharing,
+    Truncation,
+    WeightsLike,
+    case,
+    refuse_unknown,
+)
+from ddelm.problem import Problem, checked
 from ddelm.progress import ProgressLike, listener
+from ddelm.report import warn
 from ddelm.solution import Solution
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
+#: The options, which are spelled out in signatures for whoever types with completion.
+_NAMES = (*KEYS, "weights")
 
 
 def solve(
@@ -22,8 +36,35 @@ def solve(
     *,
     tolerance: Optional[float] = None,
     estimate: Optional[bool] = None,
+    subdomains: Optional[Sequence[int]] = None,
+    size: Optional[float] = None,
+    points: Optional[int] = None,
+    neurons: Optional[int] = None,
+    preset: Optional[Preset] = None,
+    method: Optional[Method] = None,
+    seed: Optional[int] = None,
+    weights: Optional[WeightsLike] = None,
+    nodes: Optional[Nodes] = None,
+    activation: Optional[Activation] = None,
+    initialization: Optional[Initialization] = None,
+    scale: Optional[float] = None,
+    c: Optional[float] = None,
+    r: Optional[float] = None,
+    sharing: Optional[Sharing] = None,
+    truncation: Optional[Truncation] = None,
+    cut: Optional[float] = None,
+    interface: Optional[InterfaceSolver] = None,
+    interface_tolerance: Optional[float] = None,
+    max_iterations: Optional[int] = None,
+    refinements: Optional[int] = None,
+    max_memory: Union[int, str, None] = None,
+    max_subdomains: Optional[int] = None,
+    max_seconds: Optional[float] = None,
+    corners: Union[str, Sequence[Sequence[float]], None] = None,
+    initial: Optional[str] = None,
+    max_steps: Optional[int] = None,
     progress: ProgressLike = None,
-    **options: Unpack[Options],
+    **unknown: NoReturn,
 ) -> Solution:
     """Solve a problem.
 
@@ -39,7 +80,9 @@ def solve(
     progress : bool or function
         True shows a bar (with tqdm); a function is called with a `Progress`.
     subdomains : (int, int)
-        Subdomains in x and y. Default (4, 4).
+        Subdomains of a rectangle in x and y. Default (4, 4).
+    size : float
+        The largest side of a subdomain, about, of any domain. Default: from the domain.
     points : int
         Intervals per side of a subdomain. Default 16.
     neurons : int
@@ -57,6 +100,14 @@ def solve(
         The network and the local problems; see `ddelm.options.Options`.
     interface, interface_tolerance, max_iterations, refinements
         The interface system; see `ddelm.options.Options`.
+    initial, max_steps
+        Newton's method, where formulas use ``u``, ``ux`` or ``uy``: its initial guess, a formula, and its steps at most.
+    max_memory : int or str
+        Memory that a solve may take, in bytes or as ``"8 GB"``.
+    max_subdomains, max_seconds
+        Where a tolerance is given up; the best solution that was found is returned.
+    corners : str or list of points
+        Rings about vertices where the solution is singular: ``"none"`` (the default), ``"auto"``, ``"all"``, or where.
 
     Returns
     -------
@@ -70,6 +121,12 @@ def solve(
     RuntimeError
         If the solution could not be computed.
 
+    Warns
+    -----
+    UserWarning
+        For every entry of ``report.warnings``: data that are not resolved, an error above 1 %, an exact solution that
+        does not satisfy the equation.
+
     Examples
     --------
     >>> import ddelm
@@ -77,9 +134,13 @@ def solve(
     >>> bool(abs(u(0.5, 0.5) - 1) < 1e-9)
     True
     """
-    chosen = case(problem, {**options, "tolerance": tolerance, "estimate": estimate})
+    given = locals()
+    refuse_unknown(unknown)
+    chosen = case(checked(problem), {name: given[name] for name in _NAMES})
     with listener(progress) as told:
-        return Solution(_native.solve(chosen, told), problem, chosen)
+        solution = Solution(_native.solve(chosen, told), problem, chosen)
+    warn(solution.report.warnings)
+    return solution
 
 
 class Solver:
@@ -91,7 +152,7 @@ class Solver:
         What to solve.
     progress : bool or function
         True shows a bar (with tqdm); a function is called with a `Progress`.
-    **options
+    subdomains, points, ...
         As in `solve`, but for `tolerance` and `estimate`.
 
     Examples
@@ -103,9 +164,46 @@ class Solver:
     True
     """
 
-    def __init__(self, problem: Problem, *, progress: ProgressLike = None, **options: Unpack[Options]) -> None:
-        self.problem = problem
-        self._case = case(problem, options)
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        subdomains: Optional[Sequence[int]] = None,
+        size: Optional[float] = None,
+        points: Optional[int] = None,
+        neurons: Optional[int] = None,
+        preset: Optional[Preset] = None,
+        method: Optional[Method] = None,
+        seed: Optional[int] = None,
+        weights: Optional[WeightsLike] = None,
+        nodes: Optional[Nodes] = None,
+        activation: Optional[Activation] = None,
+        initialization: Optional[Initialization] = None,
+        scale: Optional[float] = None,
+        c: Optional[float] = None,
+        r: Optional[float] = None,
+        sharing: Optional[Sharing] = None,
+        truncation: Optional[Truncation] = None,
+        cut: Optional[float] = None,
+        interface: Optional[InterfaceSolver] = None,
+        interface_tolerance: Optional[float] = None,
+        max_iterations: Optional[int] = None,
+        refinements: Optional[int] = None,
+        max_memory: Union[int, str, None] = None,
+        max_subdomains: Optional[int] = None,
+        max_seconds: Optional[float] = None,
+        corners: Union[str, Sequence[Sequence[float]], None] = None,
+        initial: Optional[str] = None,
+        max_steps: Optional[int] = None,
+        progress: ProgressLike = None,
+        **unknown: NoReturn,
+    ) -> None:
+        given = locals()
+        refuse_unknown(unknown)
+        #: The problem.
+        self.problem = checked(problem)
+        # A tolerance is an option as well, which the native module refuses with a hint.
+        self._case = case(problem, {**{name: given[name] for name in _NAMES if name in given}, **unknown})
         with listener(progress) as told:
             self._core = _native.Solver(self._case, told)
 
@@ -160,4 +258,15 @@ class Solver:
         with listener(progress) as told:
             found = self._core.solve(self.problem._core, native, told)
         own = [all(value is None for value in item.values()) for item in items]
-        return [Solution(core, self.problem if same else None, self._case if same else None) for core, same in zip(found, own)]
+        solutions = [
+            Solution(core, self.problem if same else self.problem._with_data_of(case, item), case)
+            for (core, case), same, item in zip(found, own, items)
+        ]
+        # Those of the factorization are in the report of every solution, and are told once.
+        warn(dict.fromkeys(warning for solution in solutions for warning in solution.report.warnings))
+        return solutions
+
+    def _repr_html_(self) -> str:
+        rows = [("factored", _html.mathematics(self.problem._core.equation()[0]))]
+        rows += [(name, _html.code(text)) for name, text in self._case.check() if name in ("sizes", "cost")]
+        return _html.table(rows)

@@ -6,28 +6,23 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use faer::{Mat, MatMut};
 
-use super::mpi::Mpi;
 use super::mumps::{Entries, Mumps};
-use super::{Exchange, Message};
-use crate::error::{Error, Result};
-use crate::interface::{Block, DirectFactor, Element, System, elimination_order};
-
-/// Relative shifts of the diagonal, tried in order: rounding can make the system singular; refinement undoes the shift.
-const SHIFTS: [f64; 3] = [0.0, 1e-14, 1e-12];
+use crate::base::error::{Error, Result};
+use crate::interface::{Block, DirectFactor, Element, Exchange, Message, System, agreed, elimination_order};
 
 /// A factored interface system, spread over the ranks.
 pub struct DistributedFactor {
-    exchange: Mpi,
+    exchange: Arc<dyn Exchange>,
     mumps: Mutex<Mumps>,
     nonzeros: usize,
     unknowns: usize,
     /// The unknowns that this rank sends, as ranges of its portion.
     owned: Vec<Range<usize>>,
-    /// On rank 0: their numbers in the augmented system, for each rank,
+    /// On rank 0: their numbers in the system, for each rank,
     owned_by: Vec<Vec<usize>>,
     /// ... and those of the unknowns it needs.
     needed_by: Vec<Vec<usize>>,
@@ -35,25 +30,18 @@ pub struct DistributedFactor {
 
 impl DistributedFactor {
     /// Factors a system. All ranks find the same outcome.
-    pub fn new(exchange: Mpi, system: &System<'_>) -> Result<Self> {
+    pub fn new(exchange: Arc<dyn Exchange>, system: &System<'_>) -> Result<Self> {
         let portion = system.portion;
         let blocks = system.blocks();
-        let unknowns = blocks.iter().map(Block::size).sum();
-        let order = order(&exchange, system, &blocks);
+        let unknowns = blocks.iter().map(|block| block.size).sum();
+        let order = order(exchange.as_ref(), system, &blocks);
         let mut entries = entries(system, &blocks);
-        let mut factor = Ok(None);
-        for (k, shift) in SHIFTS.iter().enumerate() {
-            let before = if k == 0 { 0.0 } else { SHIFTS[k - 1] };
-            entries.scale_diagonal((1.0 + shift) / (1.0 + before));
-            factor = Mumps::factor(unknowns, &mut entries, &order);
-            if !matches!(factor, Ok(None)) {
-                break;
-            }
-        }
+        let factor = Mumps::factor(unknowns, &mut entries, &order);
         drop(entries);
-        let mumps = super::agreed(&exchange, factor.and_then(|f| f.ok_or_else(singular)))?;
+        let mumps = agreed(exchange.as_ref(), factor.and_then(|f| f.ok_or_else(singular)))?;
         let places = system.places();
-        let gather = |numbers: &mut dyn Iterator<Item = usize>| gather_numbers(&exchange, numbers.map(|u| places[u]));
+        let gather =
+            |numbers: &mut dyn Iterator<Item = usize>| gather_numbers(exchange.as_ref(), numbers.map(|u| places[u]));
         Ok(DistributedFactor {
             nonzeros: mumps.nonzeros(),
             mumps: Mutex::new(mumps),
@@ -125,14 +113,13 @@ fn singular() -> Error {
 }
 
 /// Whole numbers of every rank on rank 0. Doubles hold them exactly.
-fn gather_numbers(exchange: &Mpi, numbers: impl Iterator<Item = usize>) -> Vec<Vec<usize>> {
+fn gather_numbers(exchange: &dyn Exchange, numbers: impl Iterator<Item = usize>) -> Vec<Vec<usize>> {
     let parts = exchange.gather(&numbers.map(|n| n as f64).collect::<Vec<f64>>());
     parts.iter().map(|part| part.iter().map(|&n| n as usize).collect()).collect()
 }
 
-/// The position of every unknown in the order of elimination, on rank 0; nothing elsewhere. The jumps of a block come
-/// before its values.
-fn order(exchange: &Mpi, system: &System<'_>, blocks: &[Block]) -> Vec<usize> {
+/// The position of every unknown in the order of elimination, on rank 0; nothing elsewhere.
+fn order(exchange: &dyn Exchange, system: &System<'_>, blocks: &[Block]) -> Vec<usize> {
     let lists = system.elements().into_iter().map(|element| element.blocks);
     let flat = lists.flat_map(|blocks| std::iter::once(blocks.len()).chain(blocks));
     let parts = gather_numbers(exchange, flat);
@@ -158,7 +145,7 @@ fn order(exchange: &Mpi, system: &System<'_>, blocks: &[Block]) -> Vec<usize> {
 /// The first unknown of every block, and their number.
 fn starts(blocks: &[Block]) -> Vec<usize> {
     let ends = blocks.iter().scan(0, |end, block| {
-        *end += block.size();
+        *end += block.size;
         Some(*end)
     });
     std::iter::once(0).chain(ends).collect()
@@ -176,10 +163,9 @@ fn entries(system: &System<'_>, all: &[Block]) -> Entries {
         let mut element = Mat::zeros(dimension, dimension);
         system.element(k, element.as_mut());
         for (j, &b) in blocks.iter().enumerate() {
-            for (i, &a) in blocks.iter().enumerate().skip(j) {
-                let part = element.as_ref().submatrix(starts[i], starts[j], shapes[i].size(), shapes[j].size());
-                let (row, column, part) = if a >= b { (a, b, part) } else { (b, a, part.transpose()) };
-                let sum = sums.entry((row, column)).or_insert_with(|| Mat::zeros(part.nrows(), part.ncols()));
+            for (i, &a) in blocks.iter().enumerate() {
+                let part = element.as_ref().submatrix(starts[i], starts[j], shapes[i].size, shapes[j].size);
+                let sum = sums.entry((a, b)).or_insert_with(|| Mat::zeros(part.nrows(), part.ncols()));
                 *sum += part;
             }
         }
@@ -187,8 +173,7 @@ fn entries(system: &System<'_>, all: &[Block]) -> Entries {
     let mut entries = Entries::default();
     while let Some(((row, column), sum)) = sums.pop_first() {
         for j in 0..sum.ncols() {
-            // Jumps are not coupled with each other.
-            for i in (if row == column { j } else { 0 }..sum.nrows()).filter(|&i| sum[(i, j)] != 0.0) {
+            for i in (0..sum.nrows()).filter(|&i| sum[(i, j)] != 0.0) {
                 entries.push(first[row] + i, first[column] + j, sum[(i, j)]);
             }
         }

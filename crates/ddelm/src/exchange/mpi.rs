@@ -25,9 +25,8 @@ use ::mpi::traits::{Communicator, CommunicatorCollectives, Destination, Root, So
 use ::mpi::{Count, Rank, Threading};
 
 use super::distributed::DistributedFactor;
-use super::{Exchange, Message};
-use crate::error::{Error, Result};
-use crate::interface::{DirectFactor, System};
+use crate::base::error::{Error, Result};
+use crate::interface::{DirectFactor, Exchange, Message, System};
 
 /// As many ranks as `mpirun` started. Clones are the same machine.
 #[derive(Clone)]
@@ -200,8 +199,8 @@ impl Exchange for Mpi {
 
     fn factor(&self, system: &System<'_>) -> Result<Box<dyn DirectFactor>> {
         match self.size() {
-            1 => system.cholesky(),
-            _ => Ok(Box::new(DistributedFactor::new(self.clone(), system)?)),
+            1 => system.factor(),
+            _ => Ok(Box::new(DistributedFactor::new(Arc::new(self.clone()), system)?)),
         }
     }
 }

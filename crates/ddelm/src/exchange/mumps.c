@@ -14,7 +14,7 @@
 #define ICNTL(k) icntl[(k) - 1]
 #define INFOG(k) infog[(k) - 1]
 
-/* Starts an instance for symmetric matrices; NULL without memory. */
+/* Starts an instance; NULL without memory. */
 DMUMPS_STRUC_C *ddelm_mumps_start(void)
 {
     DMUMPS_STRUC_C *id = calloc(1, sizeof *id);
@@ -22,7 +22,7 @@ DMUMPS_STRUC_C *ddelm_mumps_start(void)
         return NULL;
     id->job = -1;
     id->par = 1; /* rank 0 works as well */
-    id->sym = 2; /* values before jumps would be tiny pivots: MUMPS must look */
+    id->sym = 0; /* the balance of fluxes is not symmetric */
     id->comm_fortran = WORLD;
     dmumps_c(id);
     id->ICNTL(1) = id->ICNTL(2) = id->ICNTL(3) = -1; /* silent: errors are returned */
@@ -31,7 +31,7 @@ DMUMPS_STRUC_C *ddelm_mumps_start(void)
     return id;
 }
 
-/* Analyses and factors the sum of the entries of all ranks: lower triangle, numbers from 1. `order` (rank 0 only) is
+/* Analyses and factors the sum of the entries of all ranks, numbers from 1. `order` (rank 0 only) is
  * the position of every unknown in the elimination. Returns INFOG(1), the same on all ranks. */
 int ddelm_mumps_factor(DMUMPS_STRUC_C *id, MUMPS_INT n, MUMPS_INT8 count, MUMPS_INT *rows, MUMPS_INT *columns,
                        double *values, MUMPS_INT *order)
@@ -43,7 +43,7 @@ int ddelm_mumps_factor(DMUMPS_STRUC_C *id, MUMPS_INT n, MUMPS_INT8 count, MUMPS_
     id->a_loc = values;
     id->perm_in = order;
     id->ICNTL(7) = 1; /* the order is given [5.5.1] */
-    id->ICNTL(12) = 1; /* ... and not changed to pair unknowns */
+    id->ICNTL(6) = 0; /* ... and columns stay where they are */
     id->ICNTL(28) = 1;
     id->job = 1;
     dmumps_c(id);

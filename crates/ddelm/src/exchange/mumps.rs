@@ -10,7 +10,7 @@
 use std::ffi::c_int;
 use std::ptr::{NonNull, null_mut};
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// The structure of MUMPS, known to `mumps.c` alone.
 #[repr(C)]
@@ -35,8 +35,7 @@ unsafe extern "C" {
     fn ddelm_mumps_end(id: *mut Structure);
 }
 
-/// Entries of a symmetric matrix: each pair of rows (i, j) in one of its two orders. Entries at the same place add up,
-/// over the ranks as well.
+/// Entries of a square matrix. Those at the same place add up, over the ranks as well.
 #[derive(Debug, Default)]
 pub struct Entries {
     rows: Vec<c_int>,
@@ -52,12 +51,6 @@ impl Entries {
         self.columns.push(column as c_int + 1);
         self.values.push(value);
     }
-
-    /// Multiplies the diagonal by a number.
-    pub fn scale_diagonal(&mut self, factor: f64) {
-        let places = self.rows.iter().zip(&self.columns);
-        places.zip(&mut self.values).filter(|((i, j), _)| i == j).for_each(|(_, value)| *value *= factor);
-    }
 }
 
 /// A factored matrix.
@@ -71,7 +64,7 @@ pub struct Mumps {
 unsafe impl Send for Mumps {}
 
 impl Mumps {
-    /// Factors a symmetric matrix of dimension n. `order` (on rank 0; empty elsewhere) is the
+    /// Factors a matrix of dimension n. `order` (on rank 0; empty elsewhere) is the
     /// position of every unknown in the order of elimination. `None` is a matrix that is numerically singular.
     pub fn factor(n: usize, entries: &mut Entries, order: &[usize]) -> Result<Option<Self>> {
         let fits = c_int::try_from(n).ok().filter(|n| *n < c_int::MAX);

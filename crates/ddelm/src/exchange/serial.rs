@@ -1,10 +1,9 @@
 //! One process: nobody to talk to.
 
-use super::{Exchange, Message};
-use crate::error::Result;
-use crate::interface::{DirectFactor, System};
+use crate::base::error::Result;
+use crate::interface::{DirectFactor, Exchange, Message, System};
 
-/// The machine with one rank. The interface system is factored here, by `SignedCholesky`.
+/// The machine with one rank. The interface system is factored here, by [`Lu`](crate::interface::Lu).
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Serial;
 
@@ -43,6 +42,6 @@ impl Exchange for Serial {
     }
 
     fn factor(&self, system: &System<'_>) -> Result<Box<dyn DirectFactor>> {
-        system.cholesky()
+        system.factor()
     }
 }

@@ -3,24 +3,38 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::document::Kind;
-use super::section::{Section, pair, whole};
-use crate::activation::Activation;
-use crate::collocation::Nodes;
-use crate::error::{Error, Result};
-use crate::features::Initialization;
-use crate::npz;
-use crate::settings::{GivenWeights, InterfaceSolver, Method, Preset, Settings, Sharing, Truncation};
+use super::document::{Kind, Value};
+use super::section::{Section, list, number, pair, shown, whole};
+use crate::base::error::{Error, Result};
+use crate::base::{amount, npz};
+use crate::domain::area::{Cut, Domain};
+use crate::domain::collocation::Nodes;
+use crate::method::settings::{Corners, GivenWeights, InterfaceSolver, Method, Preset, Settings, Sharing, Truncation};
+use crate::network::activation::Activation;
+use crate::network::features::Initialization;
 
-const DISCRETIZATION: &[&str] = &["subdomains", "points", "neurons", "nodes", "tolerance", "estimate", "cells"];
-const NETWORK: &[&str] =
+pub(super) const DISCRETIZATION: &[&str] = &[
+    "subdomains",
+    "size",
+    "points",
+    "neurons",
+    "nodes",
+    "corners",
+    "tolerance",
+    "estimate",
+    "cells",
+    "max_memory",
+    "max_subdomains",
+    "max_seconds",
+];
+pub(super) const NETWORK: &[&str] =
     &["activation", "initialization", "scale", "c", "r", "seed", "weights", "sharing", "truncation", "cut"];
-const INTERFACE: &[&str] = &["solver", "tolerance", "max_iterations", "refinements"];
+pub(super) const INTERFACE: &[&str] = &["solver", "tolerance", "max_iterations", "refinements"];
 
 /// The choices.
 pub(super) struct Choices {
-    /// Subdomains in x and y; to start with, where there is a tolerance.
-    pub subdomains: [usize; 2],
+    /// Into which subdomains the domain is cut; of no meaning where there is a tolerance.
+    pub cut: Cut,
     /// The error to reach.
     pub tolerance: Option<f64>,
     /// Whether to estimate the error, if the file says.
@@ -34,8 +48,8 @@ pub(super) struct Choices {
 /// Cells in each direction of the finite element method, unless given.
 const CELLS: usize = 256;
 
-/// Reads the choices. Files are relative to `directory`.
-pub(super) fn choices(root: &Section, directory: &Path) -> Result<Choices> {
+/// Reads the choices for a problem on a domain. Files are relative to `directory`.
+pub(super) fn choices(root: &Section, directory: &Path, domain: &Domain) -> Result<Choices> {
     let preset = root.choice("preset", &[("fast", Preset::Fast), ("paper", Preset::Paper)])?.unwrap_or_default();
     let mut settings = Settings::preset(preset);
     let methods = [("schur", Method::Schur), ("elm", Method::Elm), ("locelm", Method::Locelm), ("fem", Method::Fem)];
@@ -45,8 +59,12 @@ pub(super) fn choices(root: &Section, directory: &Path) -> Result<Choices> {
     let section = root.section("discretization", DISCRETIZATION)?;
     let tolerance = tolerance(&section)?;
     let cells = cells(&section, settings.method == Method::Fem)?;
+    settings.max_memory = max_memory(&section)?;
+    settings.max_subdomains = section.whole("max_subdomains")?;
+    settings.max_seconds = max_seconds(&section)?;
+    overlay(&mut settings.corners, corners(&section)?);
     Ok(Choices {
-        subdomains: sizes(&section, tolerance.is_some() || settings.method == Method::Fem, &mut settings)?,
+        cut: sizes(&section, domain, tolerance.is_some() || settings.method == Method::Fem, &mut settings)?,
         tolerance,
         estimate: section.flag("estimate")?,
         cells,
@@ -54,16 +72,23 @@ pub(super) fn choices(root: &Section, directory: &Path) -> Result<Choices> {
     })
 }
 
-/// Reads points and neurons into the settings, and returns the subdomains. They may be left out where they are `free`.
-fn sizes(section: &Section, free: bool, settings: &mut Settings) -> Result<[usize; 2]> {
+/// Reads points and neurons into the settings, and returns how the domain is cut. They may be left out where they are
+/// `free`; the subdomains of anything but a rectangle have a size that its outline suggests.
+fn sizes(section: &Section, domain: &Domain, free: bool, settings: &mut Settings) -> Result<Cut> {
     let missing = |name: &str, example: &str| {
         section.missing(name, &format!("for example {name} = {example}; or give tolerance and let the solver choose"))
     };
-    let subdomains = match section.pair("subdomains", "[4, 4]", whole)? {
-        Some(counts) => counts,
-        None if settings.method == Method::Elm => [1, 1],
-        None if free => START,
-        None => return Err(missing("subdomains", "[4, 4]")),
+    let cut = match (section.pair("subdomains", "[4, 4]", whole)?, section.number("size")?) {
+        (Some(_), Some(size)) => {
+            let problem = "subdomains say already how large they are";
+            return Err(Error::input(section.key("size"), size, problem, "give subdomains or size"));
+        }
+        (Some(counts), None) => Cut::Counts(counts),
+        (None, Some(size)) => Cut::Size(size),
+        (None, None) if domain.as_rectangle().is_none() => Cut::Default,
+        (None, None) if settings.method == Method::Elm => Cut::Counts([1, 1]),
+        (None, None) if free => Cut::Counts(START),
+        (None, None) => return Err(missing("subdomains", "[4, 4]")),
     };
     match section.whole("points")? {
         Some(points) => settings.points = points,
@@ -80,7 +105,7 @@ fn sizes(section: &Section, free: bool, settings: &mut Settings) -> Result<[usiz
     }
     let nodes = [("chebyshev", Nodes::Chebyshev), ("uniform", Nodes::Uniform)];
     overlay(&mut settings.nodes, section.choice("nodes", &nodes)?);
-    Ok(subdomains)
+    Ok(cut)
 }
 
 /// Subdomains to start with where a tolerance is given.
@@ -95,6 +120,43 @@ fn tolerance(section: &Section) -> Result<Option<f64>> {
             Err(Error::input(section.key("tolerance"), value, problem, "for example 1e-8"))
         }
     }
+}
+
+/// The time after which a tolerance is given up.
+fn max_seconds(section: &Section) -> Result<Option<f64>> {
+    let seconds = section.number("max_seconds")?;
+    match seconds.filter(|seconds| !(*seconds > 0.0 && seconds.is_finite())) {
+        None => Ok(seconds),
+        Some(seconds) => {
+            let problem = "it is a positive number of seconds";
+            Err(Error::input(section.key("max_seconds"), seconds, problem, "for example 60"))
+        }
+    }
+}
+
+/// The memory that a solve may take: a number of bytes, or one with a unit.
+fn max_memory(section: &Section) -> Result<Option<u64>> {
+    let Some(value) = section.get("max_memory") else { return Ok(None) };
+    let (key, text) = (section.key("max_memory"), shown(&value.kind));
+    match amount::parse(text.trim_matches('"')) {
+        Some(bytes) => Ok(Some(bytes)),
+        None => {
+            Err(Error::input(key, text, "it is not an amount of memory", "for example \"8 GB\", or a number of bytes"))
+        }
+    }
+}
+
+/// The vertices with rings: a word, or their points.
+fn corners(section: &Section) -> Result<Option<Corners>> {
+    let Some(value) = section.get("corners") else { return Ok(None) };
+    if let Kind::Array(_) = value.kind {
+        let example = "[[0.0, 0.0], [1.0, 0.0]]";
+        let point = |key: &str, value: &Value| pair(key, value, "[0.0, 0.0]", number);
+        return list(&section.key("corners"), value, example, point).map(|points| Some(Corners::Points(points)));
+    }
+    let words = [Corners::Auto, Corners::None, Corners::All];
+    let word = section.choice("corners", &[("auto", 0), ("none", 1), ("all", 2)])?;
+    Ok(word.map(|word| words[word].clone()))
 }
 
 /// The cells of the finite element grid.

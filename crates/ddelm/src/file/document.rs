@@ -5,7 +5,11 @@ use std::ops::Range;
 
 use toml::de::{DeArray, DeTable, DeValue};
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+
+/// Parts of the key of an override, at most: whatever walks through a document calls itself. Known keys have four; TOML's
+/// own parser has such a limit, too.
+const DEEPEST: usize = 32;
 
 /// Which text a place is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,13 +107,20 @@ pub(super) fn set(root: &mut Value, text: &str, index: usize) -> Result<()> {
     let raw = text[at + 1..].trim();
     let start = text.len() - text[at + 1..].trim_start().len();
     let value = match DeValue::parse(raw) {
-        Ok(value) => shifted(convert(value.get_ref(), Place { origin, span: value.span() })?, start),
+        Ok(value) => match convert(value.get_ref(), Place { origin, span: value.span() }) {
+            Ok(value) => shifted(value, start),
+            // Its place is in this text, not in the file.
+            Err(error) => return Err(refuse(&error.to_string())),
+        },
         Err(_) => Value { kind: Kind::String(raw.into()), place: Place { origin, span: start..start + raw.len() } },
     };
     let names: Vec<&str> = text[..at].split('.').map(str::trim).collect();
     let Some((last, tables)) = names.split_last().filter(|_| names.iter().all(|name| !name.is_empty())) else {
         return Err(refuse("the key is empty"));
     };
+    if names.len() > DEEPEST {
+        return Err(refuse(&format!("the key has {} parts, and no key has more than {DEEPEST}", names.len())));
+    }
     let mut here = root;
     for name in tables {
         let table = match &mut here.kind {
@@ -126,26 +137,28 @@ pub(super) fn set(root: &mut Value, text: &str, index: usize) -> Result<()> {
     Ok(())
 }
 
-/// The deepest value on the way to `key`, for example `equation.diffusion[0][1]`, and whether it is the whole way.
-/// `None` where not even the first step is there.
+/// The deepest value on the way to `key`, for example `equation.diffusion[0][1]` or `domain.outline[2].arc.radius`, and
+/// whether it is the whole way. `None` where not even the first step is there. Names of a user may hold dots and
+/// brackets: of the names in a table the longest that fits is taken.
 pub(super) fn find<'d>(root: &'d Value, key: &str) -> Option<(Found<'d>, bool)> {
-    let (mut here, mut found): (&Value, Option<Found>) = (root, None);
-    for step in key.split(['.', '[']) {
-        let next = match &here.kind {
-            Kind::Table(table) => table.get(step).map(|(key, value)| Found { key, value }),
-            Kind::Array(items) => {
-                let item = step.trim_end_matches(']').parse::<usize>().ok().and_then(|i| items.get(i));
-                item.map(|value| Found { key: &value.place, value })
+    let (mut here, mut rest, mut found): (&Value, &str, Option<Found>) = (root, key, None);
+    while !rest.is_empty() {
+        let step = match &here.kind {
+            Kind::Table(table) => {
+                let after = |name: &str| rest.strip_prefix(name).filter(|r| r.is_empty() || r.starts_with(['.', '[']));
+                let fitting = table.iter().filter_map(|(name, (key, value))| {
+                    after(name).map(|left| (name.len(), Found { key, value }, left))
+                });
+                fitting.max_by_key(|(length, ..)| *length).map(|(_, found, left)| (found, left))
             }
+            Kind::Array(items) => rest.strip_prefix('[').and_then(|r| r.split_once(']')).and_then(|(index, left)| {
+                let value = items.get(index.parse::<usize>().ok()?)?;
+                Some((Found { key: &value.place, value }, left))
+            }),
             _ => None,
         };
-        match next {
-            Some(next) => {
-                here = next.value;
-                found = Some(next);
-            }
-            None => return found.map(|found| (found, false)),
-        }
+        let Some((next, left)) = step else { return found.map(|found| (found, false)) };
+        (here, rest, found) = (next.value, left.strip_prefix('.').unwrap_or(left), Some(next));
     }
     found.map(|found| (found, true))
 }
@@ -228,6 +241,19 @@ mod tests {
     }
 
     #[test]
+    fn tables_in_arrays_are_found_and_names_with_dots() {
+        let text =
+            "outline = [{ line = 1 }, { arc = { radius = -1 } }]\n[[hole]]\na = 2\n[[hole]]\na = 3\n['b.c']\nd = 4\n";
+        let root = parse(text).unwrap();
+        assert_eq!(place(text, &root, "outline[1].arc.radius"), Some("-1"));
+        assert_eq!(place(text, &root, "outline[1].arc.center"), Some("{ radius = -1 }"));
+        assert_eq!(place(text, &root, "hole[1].a"), Some("3"));
+        assert_eq!(place(text, &root, "hole[1].b"), Some("[[hole]]"));
+        assert_eq!(place(text, &root, "b.c.d"), Some("4"));
+        assert!(find(&root, "b.c.d").unwrap().1 && find(&root, "b").is_none());
+    }
+
+    #[test]
     fn overrides_replace_and_add() {
         let mut root = parse("[b]\nc = 1").unwrap();
         let texts = ["b.c=[2, 'z']", "e.f = sin(x)", "b.d=1e-3"];
@@ -244,8 +270,11 @@ mod tests {
     #[test]
     fn overrides_that_make_no_sense_are_refused() {
         let mut root = parse("a = 1").unwrap();
-        for text in ["a", "=1", "a.=1", "a.b=1"] {
-            assert!(set(&mut root, text, 0).is_err(), "{text}");
+        let large = "b=999999999999999999999999999";
+        let dots = format!("a{}=1", ".a".repeat(60_000));
+        for text in ["a", "=1", "a.=1", "a.b=1", large, &dots] {
+            let error = set(&mut root, text, 0).unwrap_err();
+            assert!(matches!(error, Error::Override { .. }), "{text}: {error}");
         }
     }
 

@@ -1,31 +1,39 @@
-//! The boundary value problem of a file: `[equation]`, `[boundary]`, `[exact]`.
+//! The boundary value problem of a file: `[equation]` and `[exact]`, with the conditions of `[boundary]`.
 
-use super::document::{Kind, Value};
-use super::section::{Fields, Section, field, pair, unexpected};
-use crate::error::{Error, Result};
-use crate::field::{FieldRef, constant};
-use crate::problem::{Condition, Diffusion, Equation, Problem};
+use super::boundary::{self, SidePart};
+use super::document::Value;
+use super::regions::with_regions;
+use super::section::{Fields, Section, diffusion, field, with_solution};
+use crate::base::error::{Error, Result};
+use crate::domain::area::Domain;
+use crate::problem::expression::Variables;
+use crate::problem::field::{FieldRef, constant};
+use crate::problem::model::{Diffusion, Equation, Problem};
 
-const EQUATION: &[&str] = &["diffusion", "advection", "reaction", "source", "plate"];
-const PLATE: &[&str] = &["load", "rigidity"];
-const CONDITION: &[&str] = &["dirichlet", "neumann", "robin", "laplacian", "normal"];
-const BOUNDARY: &[&str] = &["dirichlet", "neumann", "robin", "laplacian", "normal", "left", "right", "bottom", "top"];
-const ROBIN: &[&str] = &["coefficient", "value"];
+pub(super) const EQUATION: &[&str] = &["diffusion", "advection", "reaction", "source", "plate", "regions"];
+pub(super) const PLATE: &[&str] = &["load", "rigidity"];
+pub(super) const EXACT: &[&str] = &["u"];
 
-/// The sides of the rectangle, in the order of the parts of its boundary.
-pub(super) const SIDES: [&str; 4] = ["left", "right", "bottom", "top"];
-
-/// Reads the problem.
-pub(super) fn problem(root: &Section, fields: &Fields) -> Result<Problem> {
+/// Reads the problem on a domain.
+pub(super) fn problem(root: &Section, fields: &Fields, domain: &Domain, side_parts: &[SidePart]) -> Result<Problem> {
     let section = root.section("equation", EQUATION)?;
-    let (equation, source) =
-        if section.has("plate") { plate(&section, fields)? } else { second_order(&section, fields)? };
-    let conditions = conditions(root, fields, matches!(equation, Equation::Plate { .. }))?;
-    let exact = root.section("exact", &["u"])?.field("u", fields)?;
-    Ok(Problem { equation, source, conditions, exact })
+    // Eigenvalues have no source, and heat may spread without one.
+    let default = (root.has("eigenvalues") || root.has("time")).then(|| constant(0.0));
+    // Steps in time extrapolate a source that depends on u; coefficients are those of Newton's method.
+    let with_u = if root.has("time") { fields.clone() } else { with_solution(fields) };
+    let (equation, source) = if section.has("plate") {
+        plate(&section, fields, default)?
+    } else {
+        second_order(&section, &with_u, default)?
+    };
+    let (equation, source) = with_regions(&section, &with_u, domain.regions(), equation, source)?;
+    let plate = matches!(equation, Equation::Plate { .. });
+    let (conditions, mean) = boundary::conditions(root, fields, domain, side_parts, plate)?;
+    let exact = root.section("exact", EXACT)?.field("u", fields)?;
+    Ok(Problem { equation, source, conditions, mean, exact })
 }
 
-fn plate(section: &Section, fields: &Fields) -> Result<(Equation, FieldRef)> {
+fn plate(section: &Section, fields: &Fields, default: Option<FieldRef>) -> Result<(Equation, FieldRef)> {
     if let Some(other) = section.names().find(|name| *name != "plate") {
         return Err(Error::input(
             section.key(other),
@@ -35,13 +43,17 @@ fn plate(section: &Section, fields: &Fields) -> Result<(Equation, FieldRef)> {
         ));
     }
     let plate = section.section("plate", PLATE)?;
-    let load = plate.field("load", fields)?.ok_or_else(|| plate.missing("load", "the right-hand side q"))?;
+    let load =
+        plate.field("load", fields)?.or(default).ok_or_else(|| plate.missing("load", "the right-hand side q"))?;
     let rigidity = plate.field("rigidity", fields)?.unwrap_or_else(|| constant(1.0));
     Ok((Equation::Plate { rigidity }, load))
 }
 
-fn second_order(section: &Section, fields: &Fields) -> Result<(Equation, FieldRef)> {
-    let source = section.field("source", fields)?.ok_or_else(|| {
+fn second_order(section: &Section, fields: &Fields, default: Option<FieldRef>) -> Result<(Equation, FieldRef)> {
+    // Steps in time extrapolate what depends on u.
+    let Variables { time, state } = fields.variables();
+    let names = fields.with_variables(Variables { time, state: state || time });
+    let source = section.field("source", &names)?.or(default).ok_or_else(|| {
         section.missing("source", "give the right-hand side, for example source = \"1\", or plate = { load = \"1\" }")
     })?;
     let scalar_or_tensor = |value: &Value| diffusion(&section.key("diffusion"), value, fields);
@@ -54,68 +66,4 @@ fn second_order(section: &Section, fields: &Fields) -> Result<(Equation, FieldRe
         reaction: section.field("reaction", fields)?.filter(|c| !is_zero(c)),
     };
     Ok((equation, source))
-}
-
-fn diffusion(key: &str, value: &Value, fields: &Fields) -> Result<Diffusion> {
-    match &value.kind {
-        Kind::Array(_) => {
-            let example = "[[\"2\", \"0\"], [\"0\", \"1\"]]";
-            let entry = |key: &str, value: &Value| field(key, value, fields);
-            let row = |key: &str, value: &Value| pair(key, value, "[\"2\", \"0\"]", entry);
-            Ok(Diffusion::Tensor(pair(key, value, example, row)?))
-        }
-        Kind::String(_) | Kind::Float(_) | Kind::Integer(_) => Ok(Diffusion::Scalar(field(key, value, fields)?)),
-        other => Err(unexpected(key, other, "a number, a formula, or a 2x2 array of them", "for example \"1 + x^2\"")),
-    }
-}
-
-/// The condition on every side: its own, or that of the whole boundary.
-fn conditions(root: &Section, fields: &Fields, plate: bool) -> Result<Vec<Condition>> {
-    let boundary = root.section("boundary", BOUNDARY)?;
-    let whole = condition(&boundary, fields, plate)?;
-    let on_side = |side: &&str| -> Result<Condition> {
-        let section = boundary.section(side, CONDITION)?;
-        let own = condition(&section, fields, plate)?;
-        own.or_else(|| whole.clone()).ok_or_else(|| match boundary.is_given() {
-            true => boundary.missing(side, "every side needs a condition; give one in [boundary] for all sides"),
-            false => root.missing("boundary", "add [boundary] with dirichlet, neumann or robin"),
-        })
-    };
-    SIDES.iter().map(on_side).collect()
-}
-
-/// The condition in a table, if there is one.
-fn condition(section: &Section, fields: &Fields, plate: bool) -> Result<Option<Condition>> {
-    let given: Vec<&str> = CONDITION.iter().copied().filter(|name| section.has(name)).collect();
-    let value = |name: &str| -> Result<FieldRef> { Ok(section.field(name, fields)?.unwrap_or_else(|| constant(0.0))) };
-    let found = match (&given[..], plate) {
-        ([], _) => None,
-        (["dirichlet"], false) => Some(Condition::dirichlet(value("dirichlet")?)),
-        (["neumann"], false) => Some(Condition::neumann(value("neumann")?)),
-        (["robin"], false) => {
-            let robin = section.section("robin", ROBIN)?;
-            let part = |name: &str| -> Result<FieldRef> {
-                robin
-                    .field(name, fields)?
-                    .ok_or_else(|| robin.missing(name, "robin = { coefficient = \"1\", value = \"0\" }"))
-            };
-            Some(Condition::robin(part("coefficient")?, part("value")?))
-        }
-        (["dirichlet", "laplacian"], true) => {
-            Some(Condition::simply_supported(value("dirichlet")?, value("laplacian")?))
-        }
-        (["dirichlet", "normal"], true) => Some(Condition::clamped(value("dirichlet")?, value("normal")?)),
-        ([.., last], _) => {
-            let (problem, hint) = if plate {
-                (
-                    "a plate needs two conditions",
-                    "give dirichlet and laplacian (supported), or dirichlet and normal (clamped)",
-                )
-            } else {
-                ("an equation of second order needs one condition", "give one of dirichlet, neumann and robin")
-            };
-            return Err(Error::input(section.key(last), format!("({})", given.join(" and ")), problem, hint));
-        }
-    };
-    Ok(found)
 }

@@ -1,8 +1,8 @@
 //! Problem files: a boundary value problem and how to solve it, in TOML.
 //!
 //! ```
-//! # use ddelm::file::ProblemFile;
-//! # use ddelm::progress::Silent;
+//! # use ddelm::ProblemFile;
+//! # use ddelm::Silent;
 //! let file = ProblemFile::new(
 //!     r#"
 //!     [domain]
@@ -27,38 +27,53 @@
 //! | table | keys |
 //! | --- | --- |
 //! | (top) | `preset` = "fast" or "paper"; `method` = "schur", "elm", "locelm" or "fem" |
-//! | `[domain]` | `x`, `y`: the ends of the rectangle's sides |
-//! | `[equation]` | `diffusion` (a number, a formula, or a 2x2 array of them), `advection` (two of them), `reaction`, `source`; or `plate = { load, rigidity }` |
-//! | `[boundary]` | `dirichlet`, `neumann` (conormal flux), `robin = { coefficient, value }`; for a plate `dirichlet` with `laplacian` or `normal`; `[boundary.left]` (`right`, `bottom`, `top`) for one side |
+//! | `[domain]` | one of: `x` and `y` (the ends of a rectangle), `polygon` (with `names` of its sides), `circle = { center, radius }`, `ellipse = { center, axes, angle }`, `outline` (pieces `{ line }`, `{ arc = { center, radius, from, to } }`, `{ spline }`, `{ curve, t }`, each with a `name` if you like), `mesh` (a file of gmsh) |
+//! | `[[domain.hole]]`, `[[domain.region]]` | one of the shapes above but a mesh, and its `name` |
+//! | `[equation]` | `diffusion` (a number, a formula, or a 2x2 array of them), `advection` (two of them), `reaction`, `source`; `[equation.regions.NAME]` with those that are others in a region; or `plate = { load, rigidity }` |
+//! | `[boundary]` | `dirichlet`, `neumann` (conormal flux), `robin = { coefficient, value }`; for a plate `dirichlet` with `laplacian` or `normal`; `[boundary.NAME]` for one part (`left`, `right`, `bottom`, `top` of a rectangle); `[[boundary.left.part]]` with `from`, `to` and a `name` for a part of a rectangle's side; `periodic` = ["x"], ["x", "y"] or pairs of names; `mean` of u, where nothing else fixes it |
 //! | `[exact]` | `u`, if known |
-//! | `[discretization]` | `subdomains`, `points`, `neurons`, `nodes`; or `tolerance`; `estimate`; `cells` for finite elements |
+//! | `[eigenvalues]` | `count`, and `near` (0 if left out): the eigenvalues closest to it are found, and source and boundary values do not matter |
+//! | `[time]` | `u_t = -L u + f`: `end`, `start` (0 if left out), `initial`; `steps` or `tolerance`; `method` = "bdf1" to "bdf4" (the default); `times` at which the solution is wanted as well. Formulas may use `t`, and the source `u` |
+//! | `[discretization]` | `subdomains` (of a rectangle) or `size` (the largest side of a subdomain, about), `points`, `neurons`, `nodes`; or `tolerance`; `estimate`; `cells` for finite elements; `max_memory` (bytes, or "8 GB") |
 //! | `[network]` | `activation`, `initialization`, `scale`, `c`, `r`, `seed`, `weights`, `sharing`, `truncation`, `cut` |
 //! | `[interface]` | `solver` = "direct" or "cg", `tolerance`, `max_iterations`, `refinements` |
-//! | `[fields]` | `name = { alpha, modes, seed }` or `{ file }`: random fields that formulas call as `name(x, y)` |
+//! | `[nonlinear]` | for formulas with `u`, `ux` or `uy`: `initial` (a formula), `max_steps`, `tolerance`, `continuation = { parameter, from, to }` |
+//! | `[parameters]` | `name = number`: numbers that formulas use by name, and `--set parameters.name=3` changes |
+//! | `[functions]` | `name = formula` of x, y and parameters, which other formulas use as `name(a, b)`, or `name` for `name(x, y)` |
+//! | `[output]` | `integrals = { name = "flux(PART)" }`: numbers for the report; also `integral(FORMULA)` with u, ux, uy, `integral(FORMULA, REGION)`, `max(u)`, `min(u)` |
+//! | `[fields]` | used in the same way: `name = { alpha, modes, seed }` is a random field; `{ file = "k.npz" }` is a spline through data on a grid (arrays `x`, `y`, and `values[i, j]` at `x[i]`, `y[j]`), or a random field (arrays `a`, `w`, `b`) |
 //!
-//! Formulas are those of [`expression`](crate::expression). Everything that can be refused without computing is
+//! Formulas are those of [`expression`](crate::problem::expression), grids those of [`grid`](crate::problem::grid). Everything that can be refused without computing is
 //! refused when the file is read, and [`ProblemFile::place`] says where in the file an error comes from.
 
-mod case;
+mod boundary;
 mod choices;
 mod document;
+mod domain;
+mod eigenvalues;
 mod equation;
-mod probe;
-mod random;
+mod names;
+mod nonlinear;
+mod output;
+pub mod reference;
+mod regions;
 mod section;
 #[cfg(test)]
 mod tests;
+mod time;
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-pub use case::Case;
 pub use document::{Origin, Place};
 
-use crate::error::{Error, Result};
-use crate::problem::Problem;
+use crate::base::error::{Error, Result};
+use crate::domain::area::Domain;
+use crate::problem::functional::Functional;
+use crate::problem::model::Problem;
+use crate::solve::case::Case;
 use document::{Kind, Value, find};
-use equation::SIDES;
-use section::{Section, number};
+use section::Section;
 
 const ROOT: &[&str] = &[
     "preset",
@@ -67,11 +82,20 @@ const ROOT: &[&str] = &[
     "equation",
     "boundary",
     "exact",
+    "eigenvalues",
+    "time",
     "discretization",
     "network",
     "interface",
+    "nonlinear",
+    "parameters",
+    "functions",
     "fields",
+    "output",
 ];
+
+/// Bytes of the longest problem file.
+const LONGEST: u64 = 1 << 24;
 
 /// The text of a problem file, with overrides.
 #[derive(Debug, Clone)]
@@ -87,18 +111,33 @@ impl ProblemFile {
         ProblemFile { text: text.into(), directory: PathBuf::new(), overrides: Vec::new() }
     }
 
+    /// The same text, as if it stood in a file of this directory.
+    #[must_use]
+    pub fn within(self, directory: impl Into<PathBuf>) -> Self {
+        ProblemFile { directory: directory.into(), ..self }
+    }
+
     /// Reads the text of a problem file; files that it names are relative to its directory.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        let text = std::fs::read_to_string(path).map_err(|error| Error::File {
+        let refuse = |problem: String| Error::File {
             path: path.into(),
-            problem: match error.kind() {
+            problem,
+            hint: "give the path of a problem file (TOML)".into(),
+        };
+        let mut text = String::new();
+        // A device may never end.
+        let read = std::fs::File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
+        read.map_err(|error| {
+            refuse(match error.kind() {
                 std::io::ErrorKind::NotFound => "there is no such file".into(),
                 std::io::ErrorKind::InvalidData => "it is not a text file".into(),
                 _ => error.to_string(),
-            },
-            hint: "give the path of a problem file (TOML)".into(),
+            })
         })?;
+        if text.len() as u64 > LONGEST {
+            return Err(refuse(format!("it has more than {LONGEST} bytes")));
+        }
         let directory = path.parent().unwrap_or(Path::new("")).into();
         Ok(ProblemFile { text, directory, overrides: Vec::new() })
     }
@@ -141,6 +180,7 @@ impl ProblemFile {
             }
         };
         complete(table.get_mut("network").and_then(|network| network.get_mut("weights")));
+        complete(table.get_mut("domain").and_then(|domain| domain.get_mut("mesh")));
         if let Some(fields) = table.get_mut("fields").and_then(toml::Value::as_table_mut) {
             fields.iter_mut().for_each(|(_, field)| complete(field.get_mut("file")));
         }
@@ -155,35 +195,92 @@ impl ProblemFile {
         Ok(document)
     }
 
-    /// Reads everything, and refuses what cannot be solved.
-    pub fn case(&self) -> Result<Case> {
+    /// The files that the problem takes data from, as they are named: its mesh, and those of its fields. Weights are no
+    /// part of the problem.
+    pub fn data_files(&self) -> Result<Vec<String>> {
         let document = self.document()?;
-        let root = Section::root(&document, ROOT)?;
-        let fields = random::fields(&root, &names(&document, "fields"), &self.directory)?;
-        let problem = equation::problem(&root, &fields)?;
-        let domain = root.section("domain", &["x", "y"])?;
-        let side = |name: &str| -> Result<[f64; 2]> {
-            let example = "[0.0, 1.0]";
-            domain.pair(name, example, number)?.ok_or_else(|| domain.missing(name, &format!("{name} = {example}")))
+        // Step by step, for the name of a field may hold a dot.
+        let inside = |value: &Value, name: &str| match &value.kind {
+            Kind::Table(table) => table.get(name).map(|(_, value)| value.clone()),
+            _ => None,
         };
-        self.case_for(problem, side("x")?, side("y")?)
+        let file = |value: &Value, name: &str| match inside(value, name).map(|file| file.kind) {
+            Some(Kind::String(file)) => Some(file),
+            _ => None,
+        };
+        let mut files: Vec<String> = inside(&document, "domain").iter().filter_map(|d| file(d, "mesh")).collect();
+        if let Some(Kind::Table(fields)) = inside(&document, "fields").map(|fields| fields.kind) {
+            files.extend(fields.values().filter_map(|(_, field)| file(field, "file")));
+        }
+        Ok(files)
     }
 
-    /// A problem on the rectangle `x[0]..x[1]` by `y[0]..y[1]` that stands elsewhere, solved as this file says.
-    pub fn case_for(&self, problem: Problem, x: [f64; 2], y: [f64; 2]) -> Result<Case> {
+    /// Reads the problem alone, without how to solve it.
+    pub fn problem(&self) -> Result<Problem> {
         let document = self.document()?;
-        let choices = choices::choices(&Section::root(&document, ROOT)?, &self.directory)?;
-        let has_exact = problem.exact.is_some();
+        Ok(self.problem_in(&Section::root(&document, ROOT)?)?.problem)
+    }
+
+    /// Reads the domain alone, with its periodic sides.
+    pub fn domain(&self) -> Result<Domain> {
+        let document = self.document()?;
+        let root = Section::root(&document, ROOT)?;
+        self.domain_in(&root, &boundary::side_parts(&root)?)
+    }
+
+    fn domain_in(&self, root: &Section, side_parts: &[boundary::SidePart]) -> Result<Domain> {
+        boundary::with_periodic_sides(root, domain::domain(root, &self.directory, side_parts)?)
+    }
+
+    /// The problem, its domain, and what is asked of its solution.
+    fn problem_in(&self, root: &Section) -> Result<Question> {
+        let names = names::names(root, &self.directory)?;
+        let side_parts = boundary::side_parts(root)?;
+        let domain = self.domain_in(root, &side_parts)?;
+        let problem = equation::problem(root, &names, &domain, &side_parts)?;
+        let functionals = output::functionals(root, &names, &domain)?;
+        Ok(Question { problem, domain, functionals })
+    }
+
+    /// Reads everything, and refuses what cannot be solved.
+    pub fn case(&self) -> Result<Case> {
+        // The problem is the last one of a continuation.
+        let file = self.at_end_of_continuation()?;
+        let document = file.document()?;
+        let root = Section::root(&document, ROOT)?;
+        let Question { problem, domain, functionals } = file.problem_in(&root)?;
+        Ok(Case { functionals, ..file.case_for(problem, domain)? })
+    }
+
+    /// The file with the parameter of its continuation, if it has one, at the last value.
+    fn at_end_of_continuation(&self) -> Result<Self> {
+        let document = self.document()?;
+        let path = nonlinear::path(&Section::root(&document, ROOT)?)?;
+        Ok(path.map_or_else(|| self.clone(), |path| self.clone().set(path.at(path.to))))
+    }
+
+    /// A problem on a domain that stand elsewhere, solved as this file says.
+    pub fn case_for(&self, problem: Problem, domain: Domain) -> Result<Case> {
+        let document = self.document()?;
+        let root = Section::root(&document, ROOT)?;
+        let choices = choices::choices(&root, &self.directory, &domain)?;
+        let eigenvalues = eigenvalues::eigenvalues(&root)?;
+        let time = time::time(&root, &names::names(&root, &self.directory)?)?;
+        // The exact solution says nothing about eigenvalues.
+        let has_exact = problem.exact.is_some() && eigenvalues.is_none();
         let case = Case {
             problem,
-            x,
-            y,
-            subdomains: choices.subdomains,
+            domain,
+            cut: choices.cut,
             settings: choices.settings,
             tolerance: choices.tolerance,
             // Without an exact solution the estimate is all there is to tell whether to trust the result.
             estimate: choices.estimate.unwrap_or(!has_exact),
             cells: choices.cells,
+            functionals: Vec::new(),
+            eigenvalues,
+            time,
+            nonlinear: nonlinear::nonlinear(self, &root, &names::names(&root, &self.directory)?)?,
         };
         case.validate()?;
         Ok(case)
@@ -217,7 +314,7 @@ impl ProblemFile {
         let side = find(document, key).filter(|(_, complete)| *complete).map_or(table.to_string(), |_| key.to_string());
         names(document, &side)
             .into_iter()
-            .filter(|name| !SIDES.contains(name))
+            .filter(|name| boundary::CONDITION.contains(name))
             .find_map(|name| find(document, &format!("{side}.{name}")).map(|(found, _)| found))
     }
 
@@ -233,6 +330,13 @@ impl ProblemFile {
             None => place.clone(),
         }
     }
+}
+
+/// What a file asks.
+struct Question {
+    problem: Problem,
+    domain: Domain,
+    functionals: Vec<(String, Functional)>,
 }
 
 /// The names in a table of the document.

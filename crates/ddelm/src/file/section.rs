@@ -1,15 +1,20 @@
 //! A table of a problem file with the keys it may have: typed values, or an error that says what was expected.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::document::{Found, Kind, Table, Value};
-use crate::error::{Error, Result};
-use crate::expression::{Formula, nearest};
-use crate::field::{FieldRef, constant};
+use crate::base::error::{Error, Result};
+use crate::problem::expression::{Formula, Names, Variables, nearest};
+use crate::problem::field::{FieldRef, constant};
+use crate::problem::model::Diffusion;
 
-/// Fields that formulas may call by name.
-pub(super) type Fields = BTreeMap<String, FieldRef>;
+/// What formulas may use by name.
+pub(super) type Fields = Names;
+
+/// The same names where formulas may also use the solution and its gradient.
+pub(super) fn with_solution(fields: &Fields) -> Fields {
+    fields.with_variables(Variables { state: true, ..fields.variables() })
+}
 
 /// A table of the file. A table that is not there is empty.
 pub(super) struct Section<'d> {
@@ -25,7 +30,9 @@ impl<'d> Section<'d> {
 
     fn new(path: String, value: &'d Value, keys: &[&str]) -> Result<Self> {
         let Kind::Table(table) = &value.kind else {
-            return Err(unexpected(&path, &value.kind, "a table", &format!("for example {{ {} = ... }}", keys[0])));
+            // Where any name will do there is none to show.
+            let example = keys.first().unwrap_or(&"name");
+            return Err(unexpected(&path, &value.kind, "a table", &format!("for example {{ {example} = ... }}")));
         };
         let section = Section { path, table: Some(table) };
         match table.keys().find(|key| !keys.contains(&key.as_str())) {
@@ -53,6 +60,31 @@ impl<'d> Section<'d> {
             Some(value) => Section::new(self.key(name), value, keys),
             None => Ok(Section { path: self.key(name), table: None }),
         }
+    }
+
+    /// A table inside this one whose keys are checked elsewhere.
+    pub fn open(&self, name: &str) -> Result<Section<'d>> {
+        match self.get(name) {
+            Some(Value { kind: Kind::Table(table), .. }) => Ok(Section { path: self.key(name), table: Some(table) }),
+            Some(value) => Err(unexpected(&self.key(name), &value.kind, "a table", &format!("write [{name}]"))),
+            None => Ok(Section { path: self.key(name), table: None }),
+        }
+    }
+
+    /// The tables of an array, `[[name]]`, with the keys that they may have; none where it is not there.
+    pub fn sections(&self, name: &str, keys: &[&str]) -> Result<Vec<Section<'d>>> {
+        let Some(value) = self.get(name) else { return Ok(Vec::new()) };
+        let path = self.key(name);
+        let Kind::Array(items) = &value.kind else {
+            return Err(unexpected(&path, &value.kind, "an array of tables", &format!("write [[{path}]]")));
+        };
+        let read = |(k, item)| Section::new(format!("{path}[{k}]"), item, keys);
+        items.iter().enumerate().map(read).collect()
+    }
+
+    /// The path of the table.
+    pub fn path(&self) -> &str {
+        &self.path
     }
 
     /// The value of a key.
@@ -92,11 +124,7 @@ impl<'d> Section<'d> {
 
     /// A string.
     pub fn text(&self, name: &str) -> Result<Option<&'d str>> {
-        match self.get(name).map(|value| &value.kind) {
-            None => Ok(None),
-            Some(Kind::String(text)) => Ok(Some(text)),
-            Some(other) => Err(unexpected(&self.key(name), other, "a string", "put it in quotes")),
-        }
+        self.get(name).map(|value| text(&self.key(name), value)).transpose()
     }
 
     /// true or false.
@@ -156,6 +184,27 @@ pub(super) fn whole(key: &str, value: &Value) -> Result<usize> {
     }
 }
 
+/// An array of values of the same kind.
+pub(super) fn list<T>(
+    key: &str,
+    value: &Value,
+    example: &str,
+    read: impl Fn(&str, &Value) -> Result<T>,
+) -> Result<Vec<T>> {
+    match &value.kind {
+        Kind::Array(items) => items.iter().enumerate().map(|(k, item)| read(&format!("{key}[{k}]"), item)).collect(),
+        other => Err(unexpected(key, other, "an array", &format!("for example {example}"))),
+    }
+}
+
+/// A string.
+pub(super) fn text<'d>(key: &str, value: &'d Value) -> Result<&'d str> {
+    match &value.kind {
+        Kind::String(text) => Ok(text),
+        other => Err(unexpected(key, other, "a string", "put it in quotes")),
+    }
+}
+
 /// Two values of the same kind.
 pub(super) fn pair<T>(
     key: &str,
@@ -182,11 +231,25 @@ pub(super) fn field(key: &str, value: &Value, fields: &Fields) -> Result<FieldRe
     match &value.kind {
         Kind::Float(v) => Ok(constant(*v)),
         Kind::Integer(v) => Ok(constant(*v as f64)),
-        Kind::String(text) => match Formula::parse_with(text, fields) {
+        Kind::String(text) => match Formula::parse_in(text, fields) {
             Ok(formula) => Ok(Arc::new(formula)),
             Err(error) => Err(Error::Formula { key: key.into(), error }),
         },
         other => Err(unexpected(key, other, "a number or a formula", "for example \"sin(pi*x)\"")),
+    }
+}
+
+/// A number or a formula, or a 2x2 array of them.
+pub(super) fn diffusion(key: &str, value: &Value, fields: &Fields) -> Result<Diffusion> {
+    match &value.kind {
+        Kind::Array(_) => {
+            let example = "[[\"2\", \"0\"], [\"0\", \"1\"]]";
+            let entry = |key: &str, value: &Value| field(key, value, fields);
+            let row = |key: &str, value: &Value| pair(key, value, "[\"2\", \"0\"]", entry);
+            Ok(Diffusion::Tensor(pair(key, value, example, row)?))
+        }
+        Kind::String(_) | Kind::Float(_) | Kind::Integer(_) => Ok(Diffusion::Scalar(field(key, value, fields)?)),
+        other => Err(unexpected(key, other, "a number, a formula, or a 2x2 array of them", "for example \"1 + x^2\"")),
     }
 }
 
@@ -197,7 +260,7 @@ pub(super) fn unexpected(key: &str, found: &Kind, expected: &str, hint: &str) ->
 }
 
 /// A value as it may stand in a message.
-fn shown(kind: &Kind) -> String {
+pub(super) fn shown(kind: &Kind) -> String {
     match kind {
         Kind::String(text) => format!("{text:?}"),
         Kind::Integer(v) => v.to_string(),

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::gallery;
-use crate::npz::{self, Array};
-use crate::problem::{ConditionKind, Equation};
-use crate::progress::Silent;
-use crate::random_field::RandomField;
-use crate::settings::{InterfaceSolver, Method, Sharing};
-use crate::solver::Solver;
+use crate::base::npz::{self, Array};
+use crate::base::progress::Silent;
+use crate::domain::area::Cut;
+use crate::method::settings::{InterfaceSolver, Method, Sharing};
+use crate::problem::gallery;
+use crate::problem::model::{ConditionKind, Equation};
+use crate::problem::random_field::RandomField;
+use crate::solve::solver::Solver;
 
 const GOOD: &str = r#"
 [domain]
@@ -27,7 +28,7 @@ points = 9
 "#;
 
 /// The message of a file and the text that it points at.
-fn mistake(file: &ProblemFile) -> (String, String) {
+pub(super) fn mistake(file: &ProblemFile) -> (String, String) {
     let error = file.case().err().expect("the file was accepted");
     let place = file.place(&error).map_or(String::new(), |place| file.text(place.origin)[place.span].to_string());
     (error.to_string(), place)
@@ -36,7 +37,8 @@ fn mistake(file: &ProblemFile) -> (String, String) {
 #[test]
 fn a_file_means_what_it_says() {
     let case = ProblemFile::new(GOOD).case().unwrap();
-    assert_eq!((case.x, case.y, case.subdomains), ([0.0, 1.0], [0.0, 2.0], [2, 3]));
+    assert_eq!(case.domain.as_rectangle(), Some(([0.0, 1.0], [0.0, 2.0])));
+    assert_eq!(case.cut, Cut::Counts([2, 3]));
     assert_eq!((case.settings.points, case.settings.neurons()), (9, 81));
     assert!(!case.estimate && case.tolerance.is_none());
     assert!(case.solve(&Silent).unwrap().report.errors.unwrap().l2 < 1e-5);
@@ -120,6 +122,101 @@ fn a_random_coefficient_is_the_same_from_a_seed_and_from_a_file() {
     let problem = gallery::random_coefficient(Arc::new(field));
     let solver = Solver::new(&problem, drawn.decomposition().unwrap(), &drawn.settings).unwrap();
     assert_eq!(solver.solve().unwrap().coefficients, solution.coefficients);
+}
+
+const NAMED: &str = r#"
+[domain]
+x = [0.0, 1.0]
+y = [0.0, 2.0]
+[parameters]
+k = 2
+[functions]
+wave = "sin(k*pi*x)*exp(y)"
+half = "wave(x/2, y)"
+[equation]
+source = "((k*pi)^2 - 1)*wave"
+[boundary]
+dirichlet = "if(x > -1, half(2*x, y), log(x))"
+[exact]
+u = "wave(x, y)"
+[discretization]
+subdomains = [2, 3]
+points = 9
+"#;
+
+#[test]
+fn parameters_and_functions_are_used_by_name() {
+    let plain = ProblemFile::new(GOOD).case().unwrap().solve(&Silent).unwrap();
+    let named = ProblemFile::new(NAMED).case().unwrap().solve(&Silent).unwrap();
+    let difference = plain.distance(&named, 20).unwrap().l2;
+    assert!(difference < 1e-10, "{difference:e}");
+    let once = ProblemFile::new(NAMED).set("parameters.k=1").case().unwrap();
+    assert_eq!(once.problem.source.describe(), "((k*pi)^2 - 1)*wave");
+    assert!(once.solve(&Silent).unwrap().report.errors.unwrap().l2 < 1e-5);
+}
+
+#[test]
+fn mistakes_in_names_are_shown_at_their_place() {
+    let cases = [
+        ("k = 2", "k = \"2\"", "expected a number, found a string", "\"2\""),
+        ("k = 2", "k = inf", "a parameter must be finite", "inf"),
+        ("k = 2", "pi = 3", "another meaning", "3"),
+        ("k = 2", "wave = 2\nk = 2", "there is also parameters.wave", "\"sin(k*pi*x)*exp(y)\""),
+        ("k = 2", "\"k-1\" = 2", "formulas cannot use this name", "2"),
+        ("k = 2", "kay = 2", "functions.wave: unknown name `k`", "k"),
+        ("[parameters]\nk = 2", "parameters = 2", "expected a table", "2"),
+        ("half = \"wave", "half = \"wafe", "functions.half: unknown name `wafe`", "wafe"),
+        ("half = \"wave", "half = \"half", "`half` calls itself", "half"),
+        ("half = \"wave(x/2, y)\"", "half = [1, 2]", "expected a formula, found an array", "[1, 2]"),
+        ("u = \"wave(x, y)\"", "u = \"wave(x)\"", "`wave` takes 2 arguments, found 1", "wave(x)"),
+        ("u = \"wave(x, y)\"", "u = \"t*wave\"", "`t` is the time, and there is none here", "t"),
+        ("dirichlet = \"", "dirichlet = \"u + ", "`u` is the solution", "u"),
+        ("half = \"wave", "half = \"u*wave", "functions.half: `u` is the solution", "u"),
+    ];
+    for (good, bad, message, place) in cases {
+        assert!(NAMED.contains(good), "{good}");
+        let text = NAMED.replacen(good, bad, 1);
+        // A key of the whole file cannot stand below a table.
+        let text =
+            if bad.starts_with("parameters =") { format!("{bad}\n{}", NAMED.replacen(good, "", 1)) } else { text };
+        let (found, at) = mistake(&ProblemFile::new(text));
+        assert!(found.contains(message), "{bad}: {found}");
+        assert_eq!(at, place, "{bad}: {found}");
+    }
+    assert_eq!(mistake(&ProblemFile::new(NAMED).set("functions.half=wave + haf")).1, "haf");
+}
+
+#[test]
+fn data_on_a_grid_are_a_coefficient() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("problem.toml");
+    let knots = |end: f64| (0..7).map(|i| end * f64::from(i) / 6.0).collect::<Vec<f64>>();
+    let (x, y) = (knots(1.0), knots(2.0));
+    let of = |x: f64, y: f64| 2.0 + x * x * x - 0.25 * x * y * y;
+    let data: Vec<f64> = x.iter().flat_map(|&x| y.iter().map(move |&y| of(x, y))).collect();
+    let store = |name: &str, x: &[f64], data: &[f64]| {
+        let values = Array { shape: vec![7, 7], data: data.to_vec() };
+        let arrays = [("x", Array::vector(x.to_vec())), ("y", Array::vector(y.clone())), ("values", values)];
+        npz::write(folder.path().join(name), &arrays).unwrap();
+    };
+    store("k.npz", &x, &data);
+    store("short.npz", &x.iter().map(|x| 0.5 * x).collect::<Vec<_>>(), &data);
+    let solve = |diffusion: &str, fields: &str| {
+        let text = GOOD.replacen("source", &format!("diffusion = \"{diffusion}\"\nsource"), 1);
+        std::fs::write(&path, format!("{text}\n[fields]\n{fields}\n")).unwrap();
+        let file = ProblemFile::read(&path).unwrap();
+        file.case().and_then(|case| case.solve(&Silent))
+    };
+    let direct = solve("2 + x^3 - 0.25*x*y^2", "").unwrap();
+    // The spline is the cubic itself, to rounding; so few points make 1e-9 of that, also between two ways to write a formula.
+    let stored = solve("k", "k = { file = \"k.npz\" }").unwrap();
+    let difference = direct.distance(&stored, 20).unwrap().l2;
+    assert!(difference < 1e-8, "{difference:e}");
+    let outside = solve("k", "k = { file = \"short.npz\" }").err().unwrap().to_string();
+    assert!(outside.contains("equation.diffusion: x = ") && outside.contains("outside of the grid"), "{outside}");
+    npz::write(folder.path().join("other.npz"), &[("z", Array::vector(vec![1.0]))]).unwrap();
+    let other = solve("k", "k = { file = \"other.npz\" }").err().unwrap();
+    assert!(other.to_string().contains("no arrays of a field, but [z]"), "{other}");
 }
 
 #[test]

@@ -7,15 +7,15 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::fronts::{Element, Front};
+use super::front::{Element, Front};
 
 /// Fronts of one level with the same matrix.
 #[derive(Debug, Clone)]
 pub(super) struct Class {
     /// The fronts.
     pub members: Vec<usize>,
-    /// Entries of its panel in the storage of all panels of the factor.
-    pub panel: Range<usize>,
+    /// Entries of its L and U in the storage of the factor.
+    pub factor: Range<usize>,
     /// Entries of its update U in the storage of the updates of its level.
     pub update: Range<usize>,
 }
@@ -36,10 +36,10 @@ pub(super) fn classes(
             let class = *known.entry(description(&fronts[f], fronts, elements)).or_insert(next);
             if class == next {
                 let Front { pivots, boundary, .. } = fronts[f];
-                let entries = classes.last().map_or(0, |class| class.panel.end);
+                let entries = classes.last().map_or(0, |class| class.factor.end);
                 classes.push(Class {
                     members: Vec::new(),
-                    panel: entries..entries + pivots * (pivots + boundary),
+                    factor: entries..entries + pivots * (pivots + 2 * boundary),
                     update: stored..stored + boundary * boundary,
                 });
                 stored += boundary * boundary;
@@ -56,10 +56,10 @@ pub(super) fn classes(
 /// All that the matrix of a front depends on: its shape, the kinds of its elements and the classes of its children, and
 /// where they go.
 fn description(front: &Front, fronts: &[Front], elements: &[Element]) -> Vec<usize> {
-    let mut words = vec![front.multipliers, front.pivots, front.boundary, front.elements.len(), front.children.len()];
+    let mut words = vec![front.pivots, front.boundary, front.elements.len(), front.children.len()];
     for &e in &front.elements {
         words.extend([elements[e].kind, elements[e].blocks.len()]);
-        words.extend(elements[e].blocks.iter().flat_map(|&block| [front.row(2 * block), front.row(2 * block + 1)]));
+        words.extend(elements[e].blocks.iter().map(|&block| front.row(block)));
     }
     for &child in &front.children {
         let child = &fronts[child];
@@ -72,13 +72,14 @@ fn description(front: &Front, fronts: &[Front], elements: &[Element]) -> Vec<usi
 #[cfg(test)]
 mod tests {
     use super::super::dissection::tests::grid;
-    use super::super::fronts::{Block, Symbolic};
+    use super::super::front::Block;
+    use super::super::fronts::Symbolic;
     use super::*;
 
     /// The interface of side x side subdomains that are alike but for their sides on the outer boundary.
     fn alike(side: usize) -> Symbolic {
         let (points, elements) = grid(side, side);
-        let blocks: Vec<Block> = points.into_iter().map(|point| Block { point, multipliers: 15, values: 15 }).collect();
+        let blocks: Vec<Block> = points.into_iter().map(|point| Block { point, size: 15 }).collect();
         let place = |i: usize| usize::from(i > 0) + usize::from(i + 1 == side);
         let kind = |s: usize| 3 * place(s % side) + place(s / side);
         let element = |(s, blocks)| Element { blocks, kind: kind(s) };

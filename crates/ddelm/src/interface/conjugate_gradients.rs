@@ -7,10 +7,11 @@
 
 use faer::Mat;
 
-use super::{Interface, Outcome, Over};
-use crate::error::{Error, Result};
-use crate::local::LocalData;
-use crate::progress::Progress;
+use super::portion::Over;
+use super::schur::{Interface, Outcome};
+use crate::base::error::{Error, Result};
+use crate::base::progress::Progress;
+use crate::local::local_factor::LocalData;
 
 /// Iterations that the residual must stay below the tolerance.
 const STEADY: usize = 10;

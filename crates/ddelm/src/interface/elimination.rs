@@ -6,64 +6,107 @@ use faer::prelude::{Reborrow, ReborrowMut};
 use faer::{MatMut, MatRef};
 use rayon::prelude::*;
 
-use super::cholesky::NotPositive;
 use super::congruence::Class;
-use super::fronts::{Front, Symbolic};
+use super::front::Front;
+use super::fronts::Symbolic;
 use super::memory::Memory;
-use super::tiles::{add_product, add_square, factor_panel};
+use super::tiles::{Pivots, add_product, factor_square, solve_columns, solve_rows};
+use crate::base::error::Error;
+
+/// A pivot that is zero: the system is singular, by nature or by rounding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the interface system is singular to working precision (unknown {unknown} has no pivot)")]
+pub struct Singular {
+    /// The unknown, in the numbering of the caller.
+    pub unknown: usize,
+    /// Its place in the order of elimination.
+    pub position: usize,
+}
+
+impl From<Singular> for Error {
+    fn from(error: Singular) -> Self {
+        Error::Compute {
+            stage: "interface factorization",
+            problem: error.to_string(),
+            hint: "check that the boundary conditions fix the solution; where the reaction is negative, another number of \
+                   subdomains has other resonances"
+                .into(),
+        }
+    }
+}
+
+/// A pivot smaller than this times the largest of its front is zero to rounding.
+const SMALLEST: f64 = 1e-15;
+
+/// Pivots of such a ratio belong to a resonance: solving with them would lose more digits than refinement can find again.
+const RESONANCE: f64 = 1e-9;
+
+/// The shift of the diagonal at a resonance, relative to the pivots.
+const SHIFT: f64 = 1e-8;
 
 /// A factorization under way.
 pub(super) struct Elimination<'a, E> {
     pub symbolic: &'a Symbolic,
-    /// What is added to the diagonal, relative to it.
-    pub shift: f64,
-    /// Writes the lower triangle of an element.
+    /// Writes an element.
     pub element: E,
 }
 
+/// The numbers of a factorization.
+#[derive(Debug)]
+pub(super) struct Numbers {
+    /// For every class `[L11 \ U11; L21]` and U12, one class after the other.
+    pub entries: Memory,
+    /// For every class the row of F11 that each row of L11 and U11 comes from.
+    pub rows: Vec<Vec<usize>>,
+}
+
 impl<E: Fn(usize, MatMut<'_, f64>) + Sync> Elimination<'_, E> {
-    /// The panels of all classes, one after the other.
+    /// Factors all classes.
     ///
     /// Level by level, because a level needs the updates U of the one below and no others: two arrays hold them in turn.
-    pub fn panels(&self) -> Result<Memory, NotPositive> {
+    pub fn run(&self) -> Result<Numbers, Singular> {
         let Symbolic { classes, levels, .. } = self.symbolic;
         let stored = |level: &Range<usize>| classes[level.clone()].last().map_or(0, |class| class.update.end);
         let most = |parity: usize| levels.iter().map(stored).skip(parity).step_by(2).max().unwrap_or(0);
         let (mut here, mut below) = (Memory::zeros(most(0)), Memory::zeros(most(1)));
-        let mut panels = Memory::zeros(self.symbolic.panel_entries());
-        let mut rest = &mut panels[..];
+        let mut entries = Memory::zeros(self.symbolic.entries());
+        let mut rows = Vec::with_capacity(classes.len());
+        let mut rest = &mut entries[..];
         for level in levels {
             let mut jobs = Vec::with_capacity(level.len());
             let mut free = &mut here[..];
             for class in &classes[level.clone()] {
-                let (panel, panels_after) = rest.split_at_mut(class.panel.len());
+                let (factor, factors_after) = rest.split_at_mut(class.factor.len());
                 let (update, updates_after) = free.split_at_mut(class.update.len());
-                (rest, free) = (panels_after, updates_after);
-                jobs.push((class, panel, update));
+                (rest, free) = (factors_after, updates_after);
+                jobs.push((class, factor, update));
             }
-            let eliminate =
-                |scratch: &mut Vec<f64>, (class, panel, update)| self.eliminate(class, panel, update, &below, scratch);
+            let eliminate = |scratch: &mut Vec<f64>, (class, factor, update)| {
+                self.eliminate(class, factor, update, &below, scratch)
+            };
             let outcomes: Vec<_> = jobs.into_par_iter().map_init(Vec::new, eliminate).collect();
-            outcomes.into_iter().collect::<Result<(), NotPositive>>()?;
+            rows.extend(outcomes.into_iter().collect::<Result<Vec<Vec<usize>>, Singular>>()?);
             std::mem::swap(&mut here, &mut below);
         }
-        Ok(panels)
+        Ok(Numbers { entries, rows })
     }
 
-    /// Assembles and factors the matrix of a class: `panel` gets [L11; L21] and `update` gets U. `below` has the updates
-    /// of the level below.
+    /// Assembles and factors the matrix of a class: `factor` gets L and U, `update` gets what is left of the boundary. `below`
+    /// has the updates of the level below. Returns the order of the pivot rows.
     fn eliminate(
         &self,
         class: &Class,
-        panel: &mut [f64],
+        factor: &mut [f64],
         update: &mut [f64],
         below: &[f64],
         scratch: &mut Vec<f64>,
-    ) -> Result<(), NotPositive> {
+    ) -> Result<Vec<usize>, Singular> {
         let front = &self.symbolic.fronts[class.members[0]];
-        let Front { multipliers, pivots, boundary, .. } = *front;
-        let mut matrix = FrontMatrix { panel, update, pivots, boundary };
-        matrix.clear();
+        let Front { pivots, boundary, .. } = *front;
+        // A page of fresh memory that is read first costs twice.
+        factor.fill(0.0);
+        update.fill(0.0);
+        let mut matrix = FrontMatrix::new(factor, update, pivots, boundary);
         for &k in &front.elements {
             self.add_element(k, front, &mut matrix, scratch);
         }
@@ -71,28 +114,40 @@ impl<E: Fn(usize, MatMut<'_, f64>) + Sync> Elimination<'_, E> {
             let child = &self.symbolic.fronts[child];
             matrix.add_update(child, &below[self.symbolic.classes[child.member.0].update.clone()]);
         }
-        let not_positive = |pivot: usize| {
-            let position = front.unknowns.start + pivot;
-            NotPositive { unknown: self.symbolic.order[position], position }
-        };
-        let panel = MatMut::from_column_major_slice_mut(panel, pivots + boundary, pivots);
-        let mut update = MatMut::from_column_major_slice_mut(update, boundary, boundary);
-        let (mut first, second) = panel.split_at_col_mut(multipliers);
-        let mut second = second.subrows_mut(multipliers, pivots + boundary - multipliers);
-        if multipliers > 0 {
-            // [-P  .; W F] with positive P: its Schur complement is F + W P^-1 W'.
-            first *= faer::Scale(-1.0);
-            factor_panel(first.rb_mut()).map_err(not_positive)?;
-            let (values, outer) = first.rb().split_at_row(multipliers).1.split_at_row(pivots - multipliers);
-            let (top, bottom) = second.rb_mut().split_at_row_mut(pivots - multipliers);
-            rayon::join(
-                || rayon::join(|| add_square(top, 1.0, values), || add_product(bottom, 1.0, outer, values)),
-                || add_square(update.rb_mut(), 1.0, outer),
-            );
+        let FrontMatrix { panel, mut right, update } = matrix;
+        let (square, mut lower) = panel.split_at_row_mut(pivots);
+        let (square, rows) = self.factor_pivots(front, square, scratch)?;
+        rayon::join(|| solve_rows(square.rb(), lower.rb_mut()), || solve_columns(square.rb(), &rows, right.rb_mut()));
+        add_product(update, -1.0, lower.rb(), right.rb());
+        Ok(rows)
+    }
+
+    /// Factors the pivots of a front.
+    ///
+    /// Where they are singular to rounding, the problem of the boxes that meet here has a resonance. Their diagonal is
+    /// shifted, by so little that refinement undoes it; at a root there is nothing left that could make up for it.
+    fn factor_pivots<'a>(
+        &self,
+        front: &Front,
+        mut square: MatMut<'a, f64>,
+        scratch: &mut Vec<f64>,
+    ) -> Result<(MatMut<'a, f64>, Vec<usize>), Singular> {
+        let size = square.norm_max();
+        scratch.clear();
+        scratch.extend(square.rb().col_iter().flat_map(|column| column.iter().copied()));
+        let mut factored = factor_square(square.rb_mut());
+        if factored.ratio < RESONANCE && front.boundary > 0 {
+            let before = MatRef::from_column_major_slice(scratch, front.pivots, front.pivots);
+            square.copy_from(before);
+            (0..front.pivots).for_each(|i| square[(i, i)] += SHIFT * size);
+            factored = factor_square(square.rb_mut());
         }
-        factor_panel(second.rb_mut()).map_err(|pivot| not_positive(multipliers + pivot))?;
-        add_square(update, -1.0, second.rb().subrows(pivots - multipliers, boundary));
-        Ok(())
+        let Pivots { rows, smallest, ratio } = factored;
+        if ratio < SMALLEST {
+            let position = front.unknowns.start + smallest;
+            return Err(Singular { unknown: self.symbolic.order[position], position });
+        }
+        Ok((square, rows))
     }
 
     fn add_element(&self, k: usize, front: &Front, matrix: &mut FrontMatrix<'_>, scratch: &mut Vec<f64>) {
@@ -101,81 +156,58 @@ impl<E: Fn(usize, MatMut<'_, f64>) + Sync> Elimination<'_, E> {
         scratch.resize(size * size, 0.0);
         let mut m = MatMut::from_column_major_slice_mut(scratch, size, size);
         (self.element)(k, m.rb_mut());
-        for i in 0..size {
-            m[(i, i)] *= 1.0 + self.shift;
-        }
-        // For every part: its size, where it begins in the element, and where in the front.
+        // For every block: its size, where it begins in the element, and where in the front.
         let mut start = 0;
-        let mut parts = Vec::with_capacity(8);
-        for part in self.symbolic.elements[k].blocks.iter().flat_map(|&block| [2 * block, 2 * block + 1]) {
-            let size = self.symbolic.part_size(part);
-            parts.push((size, start, front.row(part)));
+        let mut places = Vec::with_capacity(8);
+        for &block in &self.symbolic.elements[k].blocks {
+            let size = self.symbolic.blocks[block].size;
+            places.push((size, start, front.row(block)));
             start += size;
         }
-        for (b, &(width, j, column)) in parts.iter().enumerate() {
-            matrix.add_triangle(column, m.rb().submatrix(j, j, width, width));
-            for &(height, i, row) in &parts[b + 1..] {
-                matrix.add_off_diagonal(row, column, m.rb().submatrix(i, j, height, width));
+        for &(width, j, column) in &places {
+            for &(height, i, row) in &places {
+                matrix.add(row, column, m.rb().submatrix(i, j, height, width));
             }
         }
     }
 }
 
-/// The lower triangle of a front: its pivot columns, and the square of its boundary.
+/// A front: its pivot columns [F11; F21], and F12 and F22 to the right of them.
 struct FrontMatrix<'a> {
-    panel: &'a mut [f64],
-    update: &'a mut [f64],
-    pivots: usize,
-    boundary: usize,
+    panel: MatMut<'a, f64>,
+    right: MatMut<'a, f64>,
+    update: MatMut<'a, f64>,
 }
 
-impl FrontMatrix<'_> {
-    /// Sets the lower triangle to zero. A page of fresh memory that is read first costs twice.
-    fn clear(&mut self) {
-        self.panel.fill(0.0);
-        for (j, column) in self.update.chunks_exact_mut(self.boundary.max(1)).enumerate() {
-            column[j..].fill(0.0);
+impl<'a> FrontMatrix<'a> {
+    fn new(factor: &'a mut [f64], update: &'a mut [f64], pivots: usize, boundary: usize) -> Self {
+        let (panel, right) = factor.split_at_mut((pivots + boundary) * pivots);
+        FrontMatrix {
+            panel: MatMut::from_column_major_slice_mut(panel, pivots + boundary, pivots),
+            right: MatMut::from_column_major_slice_mut(right, pivots, boundary),
+            update: MatMut::from_column_major_slice_mut(update, boundary, boundary),
         }
     }
 
-    /// The entries of one column from a row on, as far down as the front goes.
-    fn column(&mut self, row: usize, column: usize) -> &mut [f64] {
-        let Self { pivots, boundary, .. } = *self;
-        match column.checked_sub(pivots) {
-            Some(column) => &mut self.update[boundary * column..boundary * (column + 1)][row - pivots..],
-            None => &mut self.panel[(pivots + boundary) * column..(pivots + boundary) * (column + 1)][row..],
-        }
-    }
-
-    /// Adds a part that does not meet the diagonal, in the lower triangle.
-    fn add_off_diagonal(&mut self, row: usize, column: usize, part: MatRef<'_, f64>) {
-        let (row, column, part) = if row > column { (row, column, part) } else { (column, row, part.transpose()) };
-        for j in 0..part.ncols() {
-            for (target, value) in self.column(row, column + j).iter_mut().zip(part.col(j).iter()) {
-                *target += value;
-            }
-        }
-    }
-
-    fn add_triangle(&mut self, row: usize, part: MatRef<'_, f64>) {
-        for j in 0..part.ncols() {
-            for (target, value) in self.column(row + j, row + j).iter_mut().zip(part.col(j).iter().skip(j)) {
-                *target += value;
-            }
+    /// Adds a part that lies in the pivots or in the boundary, with its rows and with its columns.
+    fn add(&mut self, row: usize, column: usize, part: MatRef<'_, f64>) {
+        let pivots = self.panel.ncols();
+        let target = match (row.checked_sub(pivots), column.checked_sub(pivots)) {
+            (_, None) => self.panel.rb_mut().submatrix_mut(row, column, part.nrows(), part.ncols()),
+            (None, Some(column)) => self.right.rb_mut().submatrix_mut(row, column, part.nrows(), part.ncols()),
+            (Some(row), Some(column)) => self.update.rb_mut().submatrix_mut(row, column, part.nrows(), part.ncols()),
+        };
+        for (target, part) in target.col_iter_mut().zip(part.col_iter()) {
+            target.iter_mut().zip(part.iter()).for_each(|(target, value)| *target += value);
         }
     }
 
     /// Adds the U of a child.
     fn add_update(&mut self, child: &Front, update: &[f64]) {
         let update = MatRef::from_column_major_slice(update, child.boundary, child.boundary);
-        for (k, columns) in child.runs.iter().enumerate() {
-            self.add_triangle(columns.to, update.submatrix(columns.from, columns.from, columns.len, columns.len));
-            for rows in &child.runs[k + 1..] {
-                self.add_off_diagonal(
-                    rows.to,
-                    columns.to,
-                    update.submatrix(rows.from, columns.from, rows.len, columns.len),
-                );
+        for columns in &child.runs {
+            for rows in &child.runs {
+                self.add(rows.to, columns.to, update.submatrix(rows.from, columns.from, rows.len, columns.len));
             }
         }
     }

@@ -6,55 +6,20 @@
 //! eliminates the first boundary block. So the system is never assembled as a whole, fronts at the same depth of the
 //! tree do not depend on each other, and all arithmetic is dense.
 //!
-//! A block has *multipliers*, whose part of the matrix is negative definite, and *values*, whose Schur complement after
-//! that is positive definite. A front eliminates its multipliers first: then no pivot is small.
-//!
 //! This file is the symbolic phase: it needs the sizes, the points and the elements of the blocks, but no numbers.
 //!
 //! # References
 //! - J. W. H. Liu, The multifrontal method for sparse matrix solution, SIAM Review 34 (1992).
-//! - R. J. Vanderbei, Symmetric quasidefinite matrices, SIAM J. Optim. 5 (1995): any order of elimination exists.
 
 use std::ops::Range;
 
 use super::congruence::{Class, classes};
 use super::dissection::nested_dissection;
+use super::front::{Block, Element, Front, Run};
 
 /// Time to assemble one entry of a front, in units of one operation of a dense kernel. It decides how many explicit
 /// zeros are worth a larger front. From 16 to 64 the times do not differ measurably.
 const ASSEMBLY: f64 = 64.0;
-
-/// A block of unknowns that are eliminated together.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Block {
-    /// Where it lies.
-    pub point: [f64; 2],
-    /// Number of multipliers; they come first.
-    pub multipliers: usize,
-    /// Number of values.
-    pub values: usize,
-}
-
-impl Block {
-    /// Number of unknowns.
-    pub fn size(&self) -> usize {
-        self.multipliers + self.values
-    }
-
-    /// Sizes of its two parts.
-    fn parts(&self) -> [usize; 2] {
-        [self.multipliers, self.values]
-    }
-}
-
-/// A dense matrix that couples some blocks.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Element {
-    /// Its blocks, each named once, in the order of its rows.
-    pub blocks: Vec<usize>,
-    /// Elements of the same kind have the same entries.
-    pub kind: usize,
-}
 
 /// The elimination tree of an interface system: everything about its factorization but the numbers.
 #[derive(Debug, Clone)]
@@ -71,52 +36,6 @@ pub struct Symbolic {
     pub(super) levels: Vec<Range<usize>>,
 }
 
-/// One dense matrix of the factorization.
-#[derive(Debug, Clone)]
-pub(super) struct Front {
-    /// Its parts: multipliers of the pivots, values of the pivots, then those of the boundary. Block b has the parts 2 b
-    /// (multipliers) and 2 b + 1 (values).
-    pub parts: Vec<usize>,
-    /// First row of every part.
-    pub rows: Vec<usize>,
-    /// Number of multipliers that it eliminates.
-    pub multipliers: usize,
-    /// Number of unknowns that it eliminates.
-    pub pivots: usize,
-    /// Number of unknowns that it couples.
-    pub boundary: usize,
-    /// Elements that belong to it: those whose first block to be eliminated is a pivot here.
-    pub elements: Vec<usize>,
-    /// Fronts whose boundary begins with a pivot of this one.
-    pub children: Vec<usize>,
-    /// The front of which this is a child.
-    pub parent: Option<usize>,
-    /// Its pivots in the order of elimination.
-    pub unknowns: Range<usize>,
-    /// Where its boundary lies in the parent's front.
-    pub runs: Vec<Run>,
-    /// Its class, and its number there.
-    pub member: (usize, usize),
-}
-
-impl Front {
-    /// The first row of a part.
-    pub fn row(&self, part: usize) -> usize {
-        self.parts.iter().position(|&p| p == part).map_or(0, |place| self.rows[place])
-    }
-}
-
-/// Consecutive boundary rows that are consecutive in the parent's front as well.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Run {
-    /// First row in the boundary.
-    pub from: usize,
-    /// First row in the parent's front.
-    pub to: usize,
-    /// Number of rows.
-    pub len: usize,
-}
-
 impl Symbolic {
     /// Plans the factorization of a sum of elements. The unknowns of block b are numbered after those of block b - 1.
     pub fn new(blocks: &[Block], elements: &[Element]) -> Self {
@@ -128,10 +47,10 @@ impl Symbolic {
         let mut groups = Groups::new(blocks, elements, order);
         groups.amalgamate();
         let levels = groups.levels();
-        let (mut fronts, parts) = groups.fronts(&levels, elements);
+        let (mut fronts, eliminated) = groups.fronts(&levels, elements);
         let (classes, levels) = classes(&mut fronts, elements, levels.iter().map(Vec::len));
-        let offsets = starts(blocks.iter().flat_map(Block::parts));
-        let order = parts.into_iter().flat_map(|part| offsets[part]..offsets[part] + size(blocks, part)).collect();
+        let offsets = starts(blocks.iter().map(|block| block.size));
+        let order = eliminated.into_iter().flat_map(|b| offsets[b]..offsets[b] + blocks[b].size).collect();
         Self { blocks: blocks.to_vec(), elements: elements.to_vec(), order, fronts, classes, levels }
     }
 
@@ -142,7 +61,7 @@ impl Symbolic {
 
     /// Number of entries of the factor that are stored, explicit zeros included.
     pub fn nonzeros(&self) -> usize {
-        let entries = |front: &Front| front.pivots * (front.pivots + 1) / 2 + front.pivots * front.boundary;
+        let entries = |front: &Front| front.pivots * (front.pivots + 2 * front.boundary);
         self.stored().map(entries).sum()
     }
 
@@ -151,19 +70,14 @@ impl Symbolic {
         self.classes.iter().map(|class| &self.fronts[class.members[0]])
     }
 
-    /// Number of entries of all panels.
-    pub(super) fn panel_entries(&self) -> usize {
-        self.classes.last().map_or(0, |class| class.panel.end)
+    /// Number of entries of the factors of all classes.
+    pub(super) fn entries(&self) -> usize {
+        self.classes.last().map_or(0, |class| class.factor.end)
     }
 
     /// Number of unknowns of an element.
     pub(super) fn element_size(&self, k: usize) -> usize {
-        self.elements[k].blocks.iter().map(|&block| self.blocks[block].size()).sum()
-    }
-
-    /// Size of a part of a block.
-    pub(super) fn part_size(&self, part: usize) -> usize {
-        size(&self.blocks, part)
+        self.elements[k].blocks.iter().map(|&block| self.blocks[block].size).sum()
     }
 
     /// Floating-point operations of the factorization.
@@ -173,27 +87,22 @@ impl Symbolic {
 
     /// Bytes that the factor occupies.
     pub fn factor_bytes(&self) -> usize {
-        8 * self.panel_entries()
+        8 * self.entries()
     }
 }
 
 /// The nested dissection of blocks that are coupled by elements.
 pub fn elimination_order(blocks: &[Block], elements: &[Element]) -> Vec<usize> {
     let points: Vec<[f64; 2]> = blocks.iter().map(|block| block.point).collect();
-    let sizes: Vec<usize> = blocks.iter().map(Block::size).collect();
+    let sizes: Vec<usize> = blocks.iter().map(|block| block.size).collect();
     let coupled: Vec<Vec<usize>> = elements.iter().map(|element| element.blocks.clone()).collect();
     nested_dissection(&points, &sizes, &coupled)
-}
-
-/// Size of a part of a block.
-fn size(blocks: &[Block], part: usize) -> usize {
-    blocks[part / 2].parts()[part % 2]
 }
 
 /// Operations to eliminate `pivots` unknowns that are coupled with `boundary` others.
 fn operations(pivots: usize, boundary: usize) -> f64 {
     let (p, b) = (pivots as f64, boundary as f64);
-    p * p * p / 3.0 + p * p * b + p * b * b
+    2.0 * (p * p * p / 3.0 + p * p * b + p * b * b)
 }
 
 /// Estimated time of a front, in operations.
@@ -246,7 +155,7 @@ impl<'a> Groups<'a> {
     }
 
     fn unknowns(&self, ranks: &[usize]) -> usize {
-        ranks.iter().map(|&rank| self.blocks[self.order[rank]].size()).sum()
+        ranks.iter().map(|&rank| self.blocks[self.order[rank]].size).sum()
     }
 
     /// Merges the children of a group into it where one large front costs less than the small ones. All of them or none:
@@ -287,10 +196,10 @@ impl<'a> Groups<'a> {
         levels
     }
 
-    /// The fronts level by level, and the parts of blocks in the order in which these eliminate them.
+    /// The fronts level by level, and the blocks in the order in which these eliminate them.
     fn fronts(&self, levels: &[Vec<usize>], elements: &[Element]) -> (Vec<Front>, Vec<usize>) {
         let listed = levels.concat();
-        let order: Vec<usize> = listed.iter().flat_map(|&k| self.parts(&self.groups[k].pivots)).collect();
+        let order: Vec<usize> = listed.iter().flat_map(|&k| self.sorted(&self.groups[k].pivots)).collect();
         // The front of every group, and the one that eliminates each block.
         let mut number = vec![0; self.groups.len()];
         let mut owner = vec![0; self.groups.len()];
@@ -317,28 +226,23 @@ impl<'a> Groups<'a> {
         (fronts, order)
     }
 
-    /// The multipliers of some blocks, then their values; each in the order of the caller, so that fronts which differ in
-    /// the order of elimination outside do not differ in their rows.
-    fn parts(&self, ranks: &[usize]) -> Vec<usize> {
+    /// Some blocks in the order of the caller, so that fronts which differ in the order of elimination outside do not differ in
+    /// their rows.
+    fn sorted(&self, ranks: &[usize]) -> Vec<usize> {
         let mut blocks: Vec<usize> = ranks.iter().map(|&rank| self.order[rank]).collect();
         blocks.sort_unstable();
-        (0..2).flat_map(|kind| blocks.iter().map(move |block| 2 * block + kind)).collect()
+        blocks
     }
 
     /// The front of group k, whose first pivot is the unknown `first` to be eliminated; its elements and what others
     /// say of it are still missing.
     fn front(&self, k: usize, number: &[usize], first: usize) -> Front {
         let Group { pivots, boundary, children } = &self.groups[k];
-        let parts = [self.parts(pivots), self.parts(boundary)].concat();
-        let (multipliers, pivots, boundary) = (
-            pivots.iter().map(|&rank| self.blocks[self.order[rank]].multipliers).sum(),
-            self.unknowns(pivots),
-            self.unknowns(boundary),
-        );
+        let blocks = [self.sorted(pivots), self.sorted(boundary)].concat();
+        let (pivots, boundary) = (self.unknowns(pivots), self.unknowns(boundary));
         Front {
-            rows: starts(parts.iter().map(|&part| size(self.blocks, part))),
-            parts,
-            multipliers,
+            rows: starts(blocks.iter().map(|&b| self.blocks[b].size)),
+            blocks,
             pivots,
             boundary,
             elements: Vec::new(),
@@ -374,12 +278,13 @@ fn starts(sizes: impl IntoIterator<Item = usize>) -> Vec<usize> {
 /// Where the boundary of a child lies in its parent's front.
 fn runs(child: &Front, parent: &Front, blocks: &[Block]) -> Vec<Run> {
     let mut runs: Vec<Run> = Vec::new();
-    let boundary = child.parts.iter().zip(&child.rows);
-    for (&part, &row) in boundary.filter(|&(&part, &row)| row >= child.pivots && size(blocks, part) > 0) {
-        let (from, to) = (row - child.pivots, parent.row(part));
+    let boundary = child.blocks.iter().zip(&child.rows);
+    for (&block, &row) in boundary.filter(|&(&block, &row)| row >= child.pivots && blocks[block].size > 0) {
+        let (from, to, len) = (row - child.pivots, parent.row(block), blocks[block].size);
         match runs.last_mut() {
-            Some(run) if run.to + run.len == to => run.len += size(blocks, part),
-            _ => runs.push(Run { from, to, len: size(blocks, part) }),
+            // A run lies in the pivots of the parent or in its boundary.
+            Some(run) if run.to + run.len == to && to != parent.pivots => run.len += len,
+            _ => runs.push(Run { from, to, len }),
         }
     }
     runs
@@ -395,18 +300,17 @@ pub(super) mod tests {
         elements.into_iter().enumerate().map(|(kind, blocks)| Element { blocks, kind }).collect()
     }
 
-    /// The inner edges of side x side subdomains, each with as many multipliers as values.
+    /// The inner edges of side x side subdomains.
     fn plan(side: usize, size: usize) -> Symbolic {
         let (points, elements) = grid(side, side);
-        let blocks: Vec<Block> =
-            points.into_iter().map(|point| Block { point, multipliers: size, values: size }).collect();
+        let blocks: Vec<Block> = points.into_iter().map(|point| Block { point, size }).collect();
         Symbolic::new(&blocks, &distinct(elements))
     }
 
-    /// The unknowns of a part, in the numbering of the caller.
-    fn unknowns(symbolic: &Symbolic, part: usize) -> Range<usize> {
-        let start = starts(symbolic.blocks.iter().flat_map(Block::parts))[part];
-        start..start + symbolic.part_size(part)
+    /// The unknowns of a block, in the numbering of the caller.
+    fn unknowns(symbolic: &Symbolic, block: usize) -> Range<usize> {
+        let start = starts(symbolic.blocks.iter().map(|block| block.size))[block];
+        start..start + symbolic.blocks[block].size
     }
 
     #[test]
@@ -417,7 +321,7 @@ pub(super) mod tests {
             for &e in &front.elements {
                 seen[e] += 1;
                 let blocks = &symbolic.elements[e].blocks;
-                assert!(blocks.iter().all(|block| front.parts.contains(&(2 * block))), "element {e}");
+                assert!(blocks.iter().all(|block| front.blocks.contains(block)), "element {e}");
             }
         }
         assert!(seen.iter().all(|&count| count == 1), "{seen:?}");
@@ -427,7 +331,7 @@ pub(super) mod tests {
     fn boundaries_meet_the_same_unknowns_in_the_parent() {
         let symbolic = plan(9, 2);
         let rows =
-            |front: &Front| -> Vec<usize> { front.parts.iter().flat_map(|&part| unknowns(&symbolic, part)).collect() };
+            |front: &Front| -> Vec<usize> { front.blocks.iter().flat_map(|&b| unknowns(&symbolic, b)).collect() };
         let mut checked = 0;
         for (p, parent) in symbolic.fronts.iter().enumerate() {
             let there = rows(parent);
@@ -458,15 +362,13 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn every_unknown_is_eliminated_once_and_multipliers_come_first() {
+    fn every_unknown_is_eliminated_once() {
         let symbolic = plan(6, 2);
         for front in &symbolic.fronts {
-            let parts = front.parts.iter().zip(&front.rows).filter(|&(_, &row)| row < front.pivots);
-            for (&part, &row) in parts {
+            for (&block, &row) in front.blocks.iter().zip(&front.rows).filter(|&(_, &row)| row < front.pivots) {
                 let first = front.unknowns.start + row;
-                let eliminated = &symbolic.order[first..first + symbolic.part_size(part)];
-                assert!(eliminated.iter().copied().eq(unknowns(&symbolic, part)));
-                assert_eq!(row < front.multipliers, part % 2 == 0);
+                let eliminated = &symbolic.order[first..first + symbolic.blocks[block].size];
+                assert!(eliminated.iter().copied().eq(unknowns(&symbolic, block)));
             }
         }
         let mut order = symbolic.order.clone();
@@ -476,23 +378,23 @@ pub(super) mod tests {
 
     #[test]
     fn counts_are_those_of_a_dense_matrix_when_all_blocks_are_coupled() {
-        let block = |x: f64, values: usize| Block { point: [x, 0.0], multipliers: 0, values };
+        let block = |x: f64, size: usize| Block { point: [x, 0.0], size };
         let blocks = [block(0.0, 2), block(1.0, 3), block(2.0, 4)];
         let symbolic = Symbolic::new(&blocks, &distinct(vec![vec![0, 1, 2]]));
         assert_eq!(symbolic.fronts.len(), 1);
-        assert_eq!(symbolic.nonzeros(), 45);
-        assert_eq!(symbolic.operations(), 243.0);
+        assert_eq!(symbolic.nonzeros(), 81);
+        assert_eq!(symbolic.operations(), 486.0);
         assert_eq!(symbolic.factor_bytes(), 8 * 81);
     }
 
-    /// George's count for an n x n grid is 829/84 n^3 multiplications. Here a separator takes one block per subdomain
+    /// George's count for an n x n grid is 829/84 n^3 multiplications for a symmetric matrix, twice that for ours. Here a separator takes one block per subdomain
     /// along the cut; lower-order terms are negative, so that the exponent falls to 1.5 from above.
     #[test]
     fn operations_grow_as_nested_dissection_promises() {
         let plans: Vec<Symbolic> = [8, 16, 32].into_iter().map(|side| plan(side, 15)).collect();
         for (plan, side) in plans.iter().zip([8.0, 16.0, 32.0]) {
-            let width: f64 = 30.0 * side;
-            assert!(plan.operations() < 2.0 * 829.0 / 84.0 * width.powi(3), "side {side}: {:e}", plan.operations());
+            let width: f64 = 15.0 * side;
+            assert!(plan.operations() < 4.0 * 829.0 / 84.0 * width.powi(3), "side {side}: {:e}", plan.operations());
         }
         let exponent = |small: &Symbolic, large: &Symbolic| {
             (large.operations() / small.operations()).ln() / (large.unknowns() as f64 / small.unknowns() as f64).ln()

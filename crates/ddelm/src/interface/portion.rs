@@ -10,9 +10,10 @@ use std::ops::Range;
 
 use faer::{MatMut, MatRef};
 
-use crate::collocation::Numbering;
-use crate::decomposition::Decomposition;
-use crate::exchange::{Message, Partition};
+use super::message::Message;
+use super::numbering::Numbering;
+use super::partition::Partition;
+use crate::domain::decomposition::Decomposition;
 
 /// What a vector over the interface holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,15 +1,16 @@
 //! The direct solve with refinement.
 //!
-//! A factorization of the normal matrix S alone loses half the digits. Every step evaluates the residuals and jumps
-//! themselves, not their squares, and corrects with the factor: `u <- u + S^-1 (r - S u)`. One or two steps undo the
-//! squaring of the condition number.
+//! Every step evaluates the jumps (and residuals, not their squares) and corrects with the factor. One step undoes the rounding
+//! of the factorization and pivots that were small because a box of subdomains has a resonance.
 
 use faer::Mat;
 
-use super::{DirectFactor, Interface, Outcome, Over};
-use crate::error::{Error, Result};
-use crate::local::LocalData;
-use crate::progress::Progress;
+use super::portion::Over;
+use super::schur::{Interface, Outcome};
+use super::system::DirectFactor;
+use crate::base::error::{Error, Result};
+use crate::base::progress::Progress;
+use crate::local::local_factor::LocalData;
 
 /// A correction of this size, relative to the solution, is rounding: it is not made.
 const ROUNDING: f64 = 1e-15;
@@ -20,7 +21,7 @@ const MARGIN: f64 = 1e-5;
 /// A step that does not shrink the correction by at least this factor is the last.
 const PROGRESS: f64 = 0.25;
 
-/// Solves `S u = r` with at most `refinements` steps after the first solve.
+/// Solves the interface system with at most `refinements` steps after the first solve.
 pub fn refine(
     interface: &Interface<'_>,
     factor: &dyn DirectFactor,

@@ -1,80 +1,78 @@
-//! Tiles: the dense kernels of the interface factorization, cut into pieces that run in parallel.
+//! The dense kernels of the interface factorization, in tiles.
 //!
-//! The pieces depend on the sizes of the matrices alone, and each is computed by one thread: the bits of the result do
-//! not depend on the number of threads. (A kernel that is told the number of threads cuts accordingly, and rounds
-//! accordingly.)
+//! Large matrices are halved until the pieces are tiles, which run in parallel. Where they are cut depends on the sizes
+//! alone, so that the bits do not depend on the number of threads.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::factor::{LltError, LltRegularization, cholesky_in_place, cholesky_in_place_scratch};
-use faer::linalg::matmul::{matmul, triangular};
-use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
-use faer::prelude::{Reborrow, ReborrowMut};
+use faer::linalg::lu::partial_pivoting::factor::{lu_in_place, lu_in_place_scratch};
+use faer::linalg::matmul::matmul;
+use faer::linalg::triangular_solve::{solve_lower_triangular_in_place, solve_unit_lower_triangular_in_place};
+use faer::prelude::ReborrowMut;
 use faer::{Accum, MatMut, MatRef, Par, Spec};
-
-/// Panels up to this width are factored by one call of the dense kernel. From 16 to 128 the speed falls by a tenth.
-const PANEL: usize = 16;
 
 /// Products larger than this in either direction are computed in tiles.
 pub const TILE: usize = 384;
 
-/// Replaces the pivot columns [F11; F21] of a front by [L11; L21]. An error is the number of a pivot that is not
-/// positive.
-pub fn factor_panel(panel: MatMut<'_, f64>) -> Result<(), usize> {
-    let width = panel.ncols();
-    if width <= PANEL {
-        let (mut square, below) = panel.split_at_row_mut(width);
-        factor_square(square.rb_mut())?;
-        solve_rows(square.rb(), below);
-        return Ok(());
-    }
-    let half = (width / 2).next_multiple_of(PANEL / 2);
-    let (mut left, right) = panel.split_at_col_mut(half);
-    factor_panel(left.rb_mut())?;
-    let mut right = right.subrows_mut(half, left.nrows() - half);
-    let (top, bottom) = left.rb().subrows(half, left.nrows() - half).split_at_row(width - half);
-    let (right_top, right_bottom) = right.rb_mut().split_at_row_mut(width - half);
-    rayon::join(|| add_square(right_top, -1.0, top), || add_product(right_bottom, -1.0, bottom, top));
-    factor_panel(right).map_err(|pivot| pivot + half)
+/// A square matrix that was factored.
+pub struct Pivots {
+    /// The row that each row comes from.
+    pub rows: Vec<usize>,
+    /// The number of the smallest pivot,
+    pub smallest: usize,
+    /// ... and its size, relative to the largest: zero for a matrix of zeros, or of numbers that are not finite.
+    pub ratio: f64,
 }
 
-fn factor_square(square: MatMut<'_, f64>) -> Result<(), usize> {
-    let mut memory = MemBuffer::new(cholesky_in_place_scratch::<f64>(square.nrows(), Par::Seq, Spec::default()));
+/// Replaces a square matrix by its factors, with pivots chosen among its rows.
+pub fn factor_square(mut square: MatMut<'_, f64>) -> Pivots {
+    let n = square.nrows();
+    let (mut rows, mut inverse) = (vec![0; n], vec![0; n]);
+    let mut memory = MemBuffer::new(lu_in_place_scratch::<usize, f64>(n, n, Par::Seq, Spec::default()));
     let stack = MemStack::new(&mut memory);
-    cholesky_in_place(square, LltRegularization::default(), Par::Seq, stack, Spec::default())
-        .map(|_| ())
-        .map_err(|LltError::NonPositivePivot { index }| index)
+    lu_in_place(square.rb_mut(), &mut rows, &mut inverse, Par::Seq, stack, Spec::default());
+    let size = |i: usize| square[(i, i)].abs();
+    let largest = (0..n).map(size).fold(0.0, f64::max);
+    if let Some(bad) = (0..n).find(|&i| !size(i).is_finite() || largest == 0.0) {
+        return Pivots { rows, smallest: bad, ratio: 0.0 };
+    }
+    let smallest = (0..n).min_by(|&a, &b| size(a).total_cmp(&size(b))).unwrap_or(0);
+    Pivots { rows, smallest, ratio: if n > 0 { size(smallest) / largest } else { 1.0 } }
 }
 
-/// X <- X L^-T, in tiles of rows.
-fn solve_rows(l: MatRef<'_, f64>, x: MatMut<'_, f64>) {
+/// X <- X U^-1 with the upper triangle of the factors, in tiles of rows.
+pub fn solve_rows(factors: MatRef<'_, f64>, x: MatMut<'_, f64>) {
     if x.nrows() <= TILE {
-        return solve_lower_triangular_in_place(l, x.transpose_mut(), Par::Seq);
+        return solve_lower_triangular_in_place(factors.transpose(), x.transpose_mut(), Par::Seq);
     }
     let half = x.nrows() / 2;
     let (top, bottom) = x.split_at_row_mut(half);
-    rayon::join(|| solve_rows(l, top), || solve_rows(l, bottom));
+    rayon::join(|| solve_rows(factors, top), || solve_rows(factors, bottom));
 }
 
-/// The lower triangle of C <- C + alpha A A', in tiles.
-pub fn add_square(c: MatMut<'_, f64>, alpha: f64, a: MatRef<'_, f64>) {
-    if c.nrows() <= TILE {
-        use triangular::BlockStructure::{Rectangular, TriangularLower};
-        let b = a.transpose();
-        return triangular::matmul(c, TriangularLower, Accum::Add, a, Rectangular, b, Rectangular, alpha, Par::Seq);
+/// X <- L^-1 P X with the unit lower triangle of the factors and the order of their rows, in tiles of columns.
+pub fn solve_columns(factors: MatRef<'_, f64>, rows: &[usize], mut x: MatMut<'_, f64>) {
+    if x.ncols() <= TILE {
+        permute(rows, x.rb_mut());
+        return solve_unit_lower_triangular_in_place(factors, x, Par::Seq);
     }
-    let half = c.nrows() / 2;
-    let (c11, _, c21, c22) = c.split_at_mut(half, half);
-    let (a1, a2) = a.split_at_row(half);
-    rayon::join(
-        || add_product(c21, alpha, a2, a1),
-        || rayon::join(|| add_square(c11, alpha, a1), || add_square(c22, alpha, a2)),
-    );
+    let half = x.ncols() / 2;
+    let (left, right) = x.split_at_col_mut(half);
+    rayon::join(|| solve_columns(factors, rows, left), || solve_columns(factors, rows, right));
 }
 
-/// C <- C + alpha A B', in tiles.
+/// Puts row `rows[i]` at place i.
+pub fn permute(rows: &[usize], x: MatMut<'_, f64>) {
+    let mut column = vec![0.0; rows.len()];
+    for x in x.col_iter_mut() {
+        column.iter_mut().zip(rows).for_each(|(to, &from)| *to = x[from]);
+        x.iter_mut().zip(&column).for_each(|(to, from)| *to = *from);
+    }
+}
+
+/// C <- C + alpha A B, in tiles.
 pub fn add_product(c: MatMut<'_, f64>, alpha: f64, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
     if c.nrows().max(c.ncols()) <= TILE {
-        return matmul(c, Accum::Add, a, b.transpose(), alpha, Par::Seq);
+        return matmul(c, Accum::Add, a, b, alpha, Par::Seq);
     }
     if c.nrows() >= c.ncols() {
         let half = c.nrows() / 2;
@@ -84,7 +82,7 @@ pub fn add_product(c: MatMut<'_, f64>, alpha: f64, a: MatRef<'_, f64>, b: MatRef
     } else {
         let half = c.ncols() / 2;
         let (left, right) = c.split_at_col_mut(half);
-        let (b1, b2) = b.split_at_row(half);
+        let (b1, b2) = b.split_at_col(half);
         rayon::join(|| add_product(left, alpha, a, b1), || add_product(right, alpha, a, b2));
     }
 }
@@ -95,46 +93,76 @@ mod tests {
 
     use super::*;
 
-    fn spd(n: usize) -> Mat<f64> {
-        Mat::from_fn(n, n, |i, j| if i == j { n as f64 } else { (((i + j) * (i * j + 3)) % 17) as f64 / 17.0 })
+    fn square(n: usize) -> Mat<f64> {
+        Mat::from_fn(n, n, |i, j| {
+            let hash = (1000 * i + j + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            ((hash ^ (hash >> 31)) % 1009) as f64 / 1009.0 - 0.5
+        })
+    }
+
+    fn unit_lower(f: &Mat<f64>) -> Mat<f64> {
+        Mat::from_fn(f.nrows(), f.nrows(), |i, j| {
+            if i == j {
+                1.0
+            } else if i > j {
+                f[(i, j)]
+            } else {
+                0.0
+            }
+        })
+    }
+
+    fn upper(f: &Mat<f64>) -> Mat<f64> {
+        Mat::from_fn(f.nrows(), f.nrows(), |i, j| if i <= j { f[(i, j)] } else { 0.0 })
     }
 
     #[test]
-    fn panels_multiply_back() {
-        for (rows, columns) in [(3, 3), (70, 20), (200, 131), (2 * TILE + 9, TILE + 5)] {
-            let f = spd(rows);
-            let mut panel = f.get(.., ..columns).to_owned();
-            factor_panel(panel.as_mut()).unwrap();
-            for j in 0..columns {
-                panel.get_mut(..j, j).fill(0.0);
-            }
-            let product = &panel * panel.get(..columns, ..).transpose();
-            let error = (product - f.get(.., ..columns)).norm_max();
-            assert!(error < 1e-15 * (rows * rows) as f64, "{rows} x {columns}: {error:e}");
+    fn factors_multiply_back() {
+        for n in [1, 3, 70, 200, 500] {
+            let f = square(n);
+            let mut factors = f.clone();
+            let rows = factor_square(factors.as_mut()).rows;
+            let product = unit_lower(&factors) * upper(&factors);
+            let error =
+                (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| product[(i, j)] - f[(rows[i], j)]);
+            let error = error.fold(0.0, |a: f64, e| a.max(e.abs()));
+            assert!(error < 1e-14 * n as f64, "{n}: {error:e}");
         }
     }
 
     #[test]
-    fn squares_change_the_lower_triangle() {
+    fn solves_multiply_back_across_tiles() {
+        let (n, wide) = (60, 2 * TILE + 30);
+        let mut factors = square(n);
+        let rows = factor_square(factors.as_mut()).rows;
+        let x = Mat::from_fn(n, wide, |i, j| ((i * 5 + j * 3) % 11) as f64);
+        let mut columns = x.clone();
+        solve_columns(factors.as_ref(), &rows, columns.as_mut());
+        let back = unit_lower(&factors) * columns;
+        assert!((0..n).all(|i| (0..wide).all(|j| (back[(i, j)] - x[(rows[i], j)]).abs() < 1e-10)));
+        let mut across = x.transpose().to_owned();
+        solve_rows(factors.as_ref(), across.as_mut());
+        assert!((across * upper(&factors) - x.transpose()).norm_max() < 1e-9);
+    }
+
+    #[test]
+    fn products_are_added_in_tiles() {
         let n = 2 * TILE + 30;
-        let a = Mat::from_fn(n, 7, |i, j| ((i * 5 + j * 3) % 11) as f64);
-        let mut c = spd(n);
-        add_square(c.as_mut(), -1.0, a.as_ref());
-        let exact = spd(n) - &a * a.transpose();
-        for j in 0..n {
-            for i in j..n {
-                assert!((c[(i, j)] - exact[(i, j)]).abs() < 1e-11, "({i}, {j})");
-            }
-        }
+        let (a, b) =
+            (Mat::from_fn(n, 7, |i, j| ((i * 5 + j * 3) % 11) as f64), Mat::from_fn(7, n, |i, j| (i + j) as f64));
+        let mut c = Mat::from_fn(n, n, |i, j| (i + 2 * j) as f64);
+        let exact = &c - &a * &b;
+        add_product(c.as_mut(), -1.0, a.as_ref(), b.as_ref());
+        assert!((c - exact).norm_max() < 1e-9);
     }
 
     #[test]
-    fn the_first_bad_pivot_is_found() {
-        let mut panel = spd(300).get(.., ..250).to_owned();
-        for bad in [240, 130, 64, 0] {
-            panel.copy_from(spd(300).get(.., ..250));
-            panel[(bad, bad)] = -1.0;
-            assert_eq!(factor_panel(panel.as_mut()), Err(bad));
-        }
+    fn a_singular_matrix_is_told() {
+        let mut ones = Mat::from_fn(5, 5, |_, _| 4.0);
+        assert_eq!(factor_square(ones.as_mut()).ratio, 0.0);
+        assert_eq!(factor_square(Mat::zeros(3, 3).as_mut()).ratio, 0.0);
+        let mut bad = square(20);
+        bad[(3, 3)] = f64::NAN;
+        assert_eq!(factor_square(bad.as_mut()).ratio, 0.0);
     }
 }

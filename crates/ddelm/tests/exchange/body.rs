@@ -3,17 +3,16 @@
 use std::f64::consts::PI;
 use std::sync::Arc;
 
-use ddelm::collocation::{Collocation, Nodes, Numbering};
-use ddelm::decomposition::Decomposition;
-use ddelm::exchange::{Exchange, Message, Partition};
-use ddelm::field::{FieldRef, constant, function, function_with_gradient};
-use ddelm::interface::Portion;
-use ddelm::problem::{Condition, Equation, Problem};
-use ddelm::progress::Silent;
-use ddelm::settings::{InterfaceSolver, Settings, Sharing};
-use ddelm::solution::Solution;
-use ddelm::solver::Solver;
-use ddelm::{Error, Result};
+use ddelm::domain::collocation::{Collocation, Nodes};
+use ddelm::domain::shape::Shape;
+use ddelm::exchange::{Exchange, Message};
+use ddelm::interface::{Numbering, Partition, Portion};
+use ddelm::method::settings::{InterfaceSolver, Sharing};
+use ddelm::problem::field::FieldRef;
+use ddelm::{
+    Condition, Decomposition, Equation, Error, Problem, Result, Settings, Silent, Solution, Solver, constant, function,
+    function_with_gradient,
+};
 
 /// A machine.
 pub type Machine = Arc<dyn Exchange>;
@@ -44,7 +43,7 @@ fn rectangle(counts: [usize; 2]) -> Arc<Decomposition> {
 /// `-div(rho grad u) = f` with `u = g` on the boundary.
 fn diffusion(rho: FieldRef, source: FieldRef, value: FieldRef) -> Problem {
     let conditions = (0..4).map(|_| Condition::dirichlet(value.clone())).collect();
-    Problem { equation: Equation::diffusion(rho), source, conditions, exact: None }
+    Problem { equation: Equation::diffusion(rho), source, conditions, mean: None, exact: None }
 }
 
 fn rho() -> FieldRef {
@@ -148,7 +147,7 @@ fn every_unknown_is_counted_once(machine: &Machine) {
     for nodes in [Nodes::Chebyshev, Nodes::Uniform] {
         let d = rectangle([5, 4]);
         let partition = Partition::new(&d, machine.size()).unwrap();
-        let whole = Numbering::new(&d, &Collocation::new(nodes, 6), 2);
+        let whole = Numbering::new(&d, &Collocation::new(Shape::Quadrilateral, nodes, 6, 2, false));
         let portion = Portion::new(&d, &partition, machine.rank(), whole);
         let mut counts = vec![0.0; portion.whole.unknowns()];
         portion.owned_in_whole().for_each(|unknown| counts[unknown] += 1.0);
@@ -175,8 +174,13 @@ fn plate(machine: &Machine) {
     let load = function(|x, y| 4.0 * PI.powi(4) * (PI * x).sin() * (PI * y).sin());
     let zero = constant(0.0);
     let conditions = (0..4).map(|_| Condition::simply_supported(zero.clone(), zero.clone())).collect();
-    let problem =
-        Problem { equation: Equation::Plate { rigidity: constant(1.0) }, source: load, conditions, exact: None };
+    let problem = Problem {
+        equation: Equation::Plate { rigidity: constant(1.0) },
+        source: load,
+        conditions,
+        mean: None,
+        exact: None,
+    };
     check_against_one_process(machine, &problem, [3, 3], &Settings { points: 10, ..Settings::fast() }, 1e-12);
 }
 
@@ -211,7 +215,7 @@ fn bytes_are_counted(machine: &Machine) {
     let cut = decomposition
         .edges
         .iter()
-        .filter(|e| partition.rank_of(e.sides[0].0) != partition.rank_of(e.sides[1].0))
+        .filter(|e| partition.rank_of(e.sides[0].subdomain) != partition.rank_of(e.sides[1].subdomain))
         .count();
     let run = |max_iterations| {
         let settings = Settings { interface: InterfaceSolver::Cg, points, max_iterations, ..Settings::fast() };
@@ -221,7 +225,8 @@ fn bytes_are_counted(machine: &Machine) {
     assert_eq!((few.iterations, more.iterations), (32, 48));
     // Once in sixteen iterations the ranks ask each other whether to stop.
     let reductions = if ranks > 1 { 8 * ranks * (16 * 2 + 1) } else { 0 };
-    let swaps = 16 * 8 * 2 * 2 * cut * (points - 1);
+    let per_edge = Collocation::new(Shape::Quadrilateral, Nodes::Chebyshev, points, 1, false).side.len();
+    let swaps = 16 * 8 * 2 * 2 * cut * per_edge;
     assert_eq!(more.bytes_sent - few.bytes_sent, (swaps + reductions) as u64);
 }
 

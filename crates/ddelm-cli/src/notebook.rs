@@ -1,0 +1,20 @@
+//! What a notebook shows of problems and solutions: the words and pictures of the command line, for the Python package.
+
+use ddelm::solve::case::Case;
+use ddelm::{Error, Result, Solution};
+
+use crate::command::check;
+use crate::picture;
+use crate::view::{Field, View};
+
+/// What a case asks for and will cost, as `ddelm check` says it: lines of text, with a name in front of the first of each
+/// kind.
+pub fn entries(case: &Case) -> Result<Vec<(&'static str, String)>> {
+    check::entries(case)
+}
+
+/// The solution as a PNG file.
+pub fn thumbnail(solution: &Solution) -> Result<Vec<u8>> {
+    let scene = View { solution, problem: None }.heat_map(Field::U, false)?.scene();
+    picture::png(&scene).map_err(|problem| Error::Compute { stage: "picture", problem, hint: String::new() })
+}

@@ -1,0 +1,10 @@
+//! What any program needs: errors, progress, memory, and files of numbers.
+
+pub mod amount;
+pub mod atomic;
+pub mod clock;
+pub mod csv;
+pub mod error;
+pub mod memory;
+pub mod npz;
+pub mod progress;

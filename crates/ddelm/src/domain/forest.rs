@@ -1,0 +1,376 @@
+//! A forest: every root splits into four, and so do its parts. Roots are the elements of a mesh, or the cells of a grid.
+//!
+//! A quadrilateral splits into its quadrants, a triangle into four congruent triangles, in reference coordinates; a leaf is
+//! its root's map on a part of the reference shape, `xi_root = origin + scale xi`, where the middle one of four triangles
+//! is turned by 180 degrees (`scale < 0`). Neighbours across a side differ by at most a factor of two. A side with two
+//! smaller neighbours is two pieces; there are no constraints at such hanging sides, only pieces.
+//!
+//! Sides are found by the line they lie on: a line inside of a root, or a side of roots, with the interval as whole numbers.
+
+use std::collections::HashMap;
+
+use crate::base::error::{Error, Result};
+
+use super::map::Point;
+use super::shape::Shape;
+
+/// Where a root meets others: its shape and what lies behind its sides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Root {
+    /// The shape.
+    pub shape: Shape,
+    /// What lies behind each side.
+    pub sides: Vec<RootSide>,
+}
+
+/// What lies behind a side of a root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RootSide {
+    /// A part of the boundary.
+    Boundary(usize),
+    /// A side of a root, which runs the other way.
+    Root(usize, usize),
+}
+
+/// How often a root can be split.
+pub const DEEPEST: u32 = 40;
+
+/// The whole number that stands for 1 along a side of a root.
+const ONE: u64 = 1 << DEEPEST;
+
+/// A part of a root.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Leaf {
+    /// The root.
+    pub root: usize,
+    /// The shape of the root and of its parts.
+    pub shape: Shape,
+    /// How often it was split.
+    pub level: u32,
+    /// Column and row of the part among those of its level.
+    place: [u64; 2],
+    /// A triangle that is turned by 180 degrees.
+    turned: bool,
+}
+
+impl Leaf {
+    /// `xi_root = origin + scale xi`.
+    pub fn part(&self) -> (Point, f64) {
+        let size = 1.0 / (1u64 << self.level) as f64;
+        let corner = |k: u64| (k + u64::from(self.turned)) as f64 * size;
+        (self.place.map(corner), if self.turned { -size } else { size })
+    }
+
+    /// The point of the root at a reference point of the leaf.
+    pub fn in_root(&self, xi: Point) -> Point {
+        let (origin, scale) = self.part();
+        [origin[0] + scale * xi[0], origin[1] + scale * xi[1]]
+    }
+
+    /// The four parts; part k < 3 of a triangle, and any part of a quadrilateral, has corner k of its parent.
+    pub fn children(&self) -> [Leaf; 4] {
+        let [i, j] = self.place.map(|k| 2 * k);
+        let child =
+            |di: u64, dj: u64, turned: bool| Leaf { level: self.level + 1, place: [i + di, j + dj], turned, ..*self };
+        match (self.shape, self.turned) {
+            (Shape::Quadrilateral, _) => {
+                [child(0, 0, false), child(1, 0, false), child(1, 1, false), child(0, 1, false)]
+            }
+            (Shape::Triangle, false) => [child(0, 0, false), child(1, 0, false), child(0, 1, false), child(0, 0, true)],
+            (Shape::Triangle, true) => [child(1, 1, true), child(0, 1, true), child(1, 0, true), child(1, 1, false)],
+        }
+    }
+
+    /// The leaf as a file holds it.
+    pub fn numbers(&self) -> LeafNumbers {
+        (self.root, self.level, self.place, self.turned)
+    }
+
+    /// A corner in the root, in whole numbers: the same for whoever has it.
+    pub(super) fn corner(&self, k: usize) -> [u64; 2] {
+        let step = ONE >> self.level;
+        let c = self.shape.corners()[k % self.shape.sides()].map(|v| v as u64);
+        [0, 1].map(|a| if self.turned { (self.place[a] + 1 - c[a]) * step } else { (self.place[a] + c[a]) * step })
+    }
+}
+
+/// A leaf as a file holds it: its root, its level, its place, and whether it is turned.
+pub type LeafNumbers = (usize, u32, [u64; 2], bool);
+
+/// The line that a side lies on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Line {
+    /// A side of roots, by its number.
+    Edge(usize),
+    /// A line inside of a root: which coordinate is constant (2 for their sum), and its value.
+    Inside(usize, u8, u64),
+}
+
+/// A side of a leaf: its line, its interval, and whether it runs against the line.
+#[derive(Debug, Clone, Copy)]
+struct Segment {
+    line: Line,
+    low: u64,
+    high: u64,
+    reversed: bool,
+}
+
+/// Which part of a side a piece is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Span {
+    /// All of it.
+    Whole,
+    /// The first half, counter-clockwise.
+    First,
+    /// The second half.
+    Second,
+}
+
+impl Span {
+    /// The parameter of the side at parameter t of the piece.
+    pub fn along(self, t: f64) -> f64 {
+        match self {
+            Span::Whole => t,
+            Span::First => 0.5 * t,
+            Span::Second => 0.5 + 0.5 * t,
+        }
+    }
+
+    /// The part of the side.
+    pub fn length(self) -> f64 {
+        if self == Span::Whole { 1.0 } else { 0.5 }
+    }
+}
+
+/// A piece of a side of a leaf, or of a ring that stands for a part of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeafPiece {
+    /// Which part of the side.
+    pub span: Span,
+    /// What lies behind it.
+    pub behind: LeafBehind,
+}
+
+/// What lies behind a piece of a side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeafBehind {
+    /// A part of the boundary.
+    Boundary(usize),
+    /// A leaf, its side, and the part of that side; it runs the other way.
+    Leaf(usize, usize, Span),
+    /// The point that rings end at.
+    Core,
+}
+
+/// Roots and their leaves.
+#[derive(Debug, Clone)]
+pub struct Forest {
+    leaves: Vec<Leaf>,
+    /// For each side of a root its number, and whether the root runs against it.
+    edges: Vec<Vec<(usize, bool)>>,
+    boundary: Vec<Vec<Option<usize>>>,
+}
+
+impl Forest {
+    /// A forest in which every root is a leaf.
+    pub fn new(roots: &[Root]) -> Self {
+        let mut edges: Vec<Vec<(usize, bool)>> =
+            roots.iter().map(|root| vec![(usize::MAX, false); root.sides.len()]).collect();
+        let mut count = 0;
+        for (s, root) in roots.iter().enumerate() {
+            for (k, side) in root.sides.iter().enumerate() {
+                if edges[s][k].0 == usize::MAX {
+                    edges[s][k] = (count, false);
+                    if let RootSide::Root(t, l) = *side {
+                        edges[t][l] = (count, true);
+                    }
+                    count += 1;
+                }
+            }
+        }
+        let leaf = |(root, r): (usize, &Root)| Leaf { root, shape: r.shape, level: 0, place: [0, 0], turned: false };
+        let part = |side: &RootSide| match *side {
+            RootSide::Boundary(part) => Some(part),
+            RootSide::Root(..) => None,
+        };
+        Forest {
+            leaves: roots.iter().enumerate().map(leaf).collect(),
+            edges,
+            boundary: roots.iter().map(|root| root.sides.iter().map(part).collect()).collect(),
+        }
+    }
+
+    /// The same leaves on roots that meet in another way.
+    pub(super) fn on(&self, roots: &[Root]) -> Self {
+        let mut forest = Forest { leaves: self.leaves.clone(), ..Forest::new(roots) };
+        forest.balance();
+        forest
+    }
+
+    /// Other leaves on the same roots. They must fill the roots.
+    pub(super) fn with_leaves(&self, leaves: &[LeafNumbers]) -> Result<Self> {
+        let refuse = |problem: &str| Error::input("geometry.leaves", leaves.len(), problem, "the file is damaged");
+        let shapes: Vec<Shape> = self
+            .boundary
+            .iter()
+            .map(|sides| if sides.len() == 3 { Shape::Triangle } else { Shape::Quadrilateral })
+            .collect();
+        let mut filled = vec![0.0; shapes.len()];
+        let mut found = Vec::with_capacity(leaves.len());
+        for &(root, level, place, turned) in leaves {
+            let shape = *shapes.get(root).ok_or_else(|| refuse("a leaf has no root"))?;
+            let fits =
+                level < DEEPEST && place.iter().all(|&k| k < 1 << level) && !(turned && shape == Shape::Quadrilateral);
+            if !fits {
+                return Err(refuse("a leaf lies outside of its root"));
+            }
+            filled[root] += 0.25f64.powi(level as i32);
+            found.push(Leaf { root, shape, level, place, turned });
+        }
+        if filled.iter().any(|&area| area != 1.0) {
+            return Err(refuse("the leaves do not fill their roots"));
+        }
+        let mut forest = Forest { leaves: found, ..self.clone() };
+        let given = forest.leaves.len();
+        forest.balance();
+        if forest.leaves.len() != given {
+            Err(refuse("neighbours differ by more than a factor of two"))
+        } else {
+            Ok(forest)
+        }
+    }
+
+    /// Splits leaves until neighbours across a side differ by at most a factor of two.
+    fn balance(&mut self) {
+        self.split_marked(self.unbalanced());
+    }
+
+    /// The leaves; the parts of a root follow each other.
+    pub fn leaves(&self) -> &[Leaf] {
+        &self.leaves
+    }
+
+    /// Splits leaves by their numbers, and then others until neighbours across a side differ by at most a factor of two.
+    ///
+    /// # Panics
+    /// If a leaf would be split more often than [`DEEPEST`] allows.
+    pub fn split(&mut self, which: &[usize]) {
+        let mut marked = vec![false; self.leaves.len()];
+        which.iter().for_each(|&k| marked[k] = true);
+        self.split_marked(marked);
+    }
+
+    fn split_marked(&mut self, mut marked: Vec<bool>) {
+        while marked.contains(&true) {
+            let old = std::mem::take(&mut self.leaves);
+            for (leaf, marked) in old.into_iter().zip(marked) {
+                assert!(!marked || leaf.level + 1 < DEEPEST, "a leaf can be split {DEEPEST} times");
+                if marked { self.leaves.extend(leaf.children()) } else { self.leaves.push(leaf) }
+            }
+            marked = self.unbalanced();
+        }
+    }
+
+    /// For every leaf and side the pieces, in the direction of the side.
+    pub fn pieces(&self) -> Vec<Vec<Vec<LeafPiece>>> {
+        let sides = self.sides();
+        let other = |key: (Line, u64, u64), own: (usize, usize)| {
+            sides.get(&key).and_then(|at| at.iter().copied().find(|&place| place != own))
+        };
+        let one_leaf = |n: usize, leaf: &Leaf| {
+            let one_side = |k: usize| {
+                let Segment { line, low, high, reversed } = self.segment(leaf, k);
+                let length = high - low;
+                let whole = |behind: LeafBehind| vec![LeafPiece { span: Span::Whole, behind }];
+                if let (Line::Edge(_), Some(part)) = (line, self.boundary[leaf.root][k]) {
+                    return whole(LeafBehind::Boundary(part));
+                }
+                if let Some((m, l)) = other((line, low, high), (n, k)) {
+                    return whole(LeafBehind::Leaf(m, l, Span::Whole));
+                }
+                // Twice as long a neighbour: this side is one half of its side.
+                let first = low - low % (2 * length);
+                if let Some((m, l)) = other((line, first, first + 2 * length), (n, k)) {
+                    // The neighbour runs the other way: the half that this side begins in is its last one.
+                    let begins = (low == first) != reversed;
+                    return whole(LeafBehind::Leaf(m, l, if begins { Span::Second } else { Span::First }));
+                }
+                let half = length / 2;
+                let mut parts = [(low, low + half), (low + half, high)];
+                if reversed {
+                    parts.reverse();
+                }
+                let piece = |(part, span): ((u64, u64), Span)| {
+                    let (m, l) = other((line, part.0, part.1), (n, k))
+                        .expect("neighbours of a balanced forest differ by a factor of two");
+                    LeafPiece { span, behind: LeafBehind::Leaf(m, l, Span::Whole) }
+                };
+                parts.into_iter().zip([Span::First, Span::Second]).map(piece).collect()
+            };
+            (0..leaf.shape.sides()).map(one_side).collect()
+        };
+        self.leaves.iter().enumerate().map(|(n, leaf)| one_leaf(n, leaf)).collect()
+    }
+
+    /// All sides by line and interval.
+    fn sides(&self) -> HashMap<(Line, u64, u64), Vec<(usize, usize)>> {
+        let mut sides: HashMap<_, Vec<_>> = HashMap::new();
+        for (n, leaf) in self.leaves.iter().enumerate() {
+            for k in 0..leaf.shape.sides() {
+                let s = self.segment(leaf, k);
+                sides.entry((s.line, s.low, s.high)).or_default().push((n, k));
+            }
+        }
+        sides
+    }
+
+    /// Leaves with a neighbour that is less than half as long.
+    fn unbalanced(&self) -> Vec<bool> {
+        let sides = self.sides();
+        let mut marked = vec![false; self.leaves.len()];
+        for leaf in &self.leaves {
+            for k in 0..leaf.shape.sides() {
+                let s = self.segment(leaf, k);
+                let mut length = 4 * (s.high - s.low);
+                while length <= ONE {
+                    let first = s.low - s.low % length;
+                    for &(n, _) in sides.get(&(s.line, first, first + length)).into_iter().flatten() {
+                        marked[n] = true;
+                    }
+                    length *= 2;
+                }
+            }
+        }
+        marked
+    }
+
+    fn segment(&self, leaf: &Leaf, k: usize) -> Segment {
+        let (a, b) = (leaf.corner(k), leaf.corner(k + 1));
+        let (kind, value) = match () {
+            () if a[0] == b[0] => (0, a[0]),
+            () if a[1] == b[1] => (1, a[1]),
+            () => (2, a[0] + a[1]),
+        };
+        let along = if kind == 0 { 1 } else { 0 };
+        // Where the reference shape ends, and in which direction its side there runs along the coordinate.
+        let last = match leaf.shape {
+            Shape::Quadrilateral => value == ONE,
+            Shape::Triangle => kind == 2 && value == ONE,
+        };
+        let on_root = last || (kind != 2 && value == 0);
+        let (from, to) = (a[along], b[along]);
+        let (low, high) = (from.min(to), from.max(to));
+        if !on_root {
+            return Segment { line: Line::Inside(leaf.root, kind, value), low, high, reversed: from > to };
+        }
+        let (edge, against) = self.edges[leaf.root][k];
+        // The parameter of the side of the root: counter-clockwise, from its corner k.
+        let (start, end) = if from < to { (from, to) } else { (ONE - from, ONE - to) };
+        let (low, high) = if against { (ONE - end, ONE - start) } else { (start, end) };
+        Segment { line: Line::Edge(edge), low, high, reversed: against }
+    }
+}
+
+#[cfg(test)]
+#[path = "forest_tests.rs"]
+mod tests;

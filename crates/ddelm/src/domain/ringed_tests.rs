@@ -1,0 +1,150 @@
+//! Decompositions with rings: they tile the domain, and both sides of every edge are the same points.
+
+use super::*;
+use crate::domain::map::Affine;
+use crate::domain::shape_map::ShapeMap;
+
+fn grid(counts: [usize; 2]) -> Decomposition {
+    Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], counts).unwrap()
+}
+
+fn at(d: &Decomposition, points: &[Point], exponent: f64) -> Vec<(usize, f64)> {
+    let here = |p: Point| d.vertices.iter().position(|v| (v.point[0] - p[0]).hypot(v.point[1] - p[1]) < 1e-12);
+    points.iter().map(|&p| (here(p).unwrap(), exponent)).collect()
+}
+
+fn ringed(d: &Decomposition, points: &[Point], exponent: f64) -> Decomposition {
+    d.with_rings(&at(d, points, exponent)).unwrap()
+}
+
+/// Both sides of every edge name the same points, to the rounding of their distance from the corner; every side is covered once; areas
+/// add up.
+fn check(d: &Decomposition, area: f64) {
+    for edge in &d.edges {
+        for t in [0.1, 0.5, 0.8] {
+            let of = |side: &EdgeSide, t: f64| {
+                let map = &d.subdomains[side.subdomain].map;
+                map.point(map.shape().side_point(side.side, side.span.along(t)))
+            };
+            let (p, q) = (of(&edge.sides[0], t), of(&edge.sides[1], 1.0 - t));
+            assert!((p[0] - q[0]).hypot(p[1] - q[1]) < 1e-14, "{:?}: {p:?} {q:?}", edge.sides);
+            // Next to a corner, also relative to the distance from it.
+            let shift = |side: &EdgeSide, t: f64| {
+                let map = &d.subdomains[side.subdomain].map;
+                map.offset(map.shape().side_point(side.side, side.span.along(t)))
+            };
+            let ((c, a), (e, b)) = (shift(&edge.sides[0], t), shift(&edge.sides[1], 1.0 - t));
+            if c == e {
+                assert!((a[0] - b[0]).hypot(a[1] - b[1]) <= 1e-11 * a[0].hypot(a[1]), "{:?}", edge.sides);
+            }
+        }
+    }
+    let mut sum = 0.0;
+    for s in &d.subdomains {
+        for side in 0..s.vertices.len() {
+            let covered: f64 = s.pieces.iter().filter(|p| p.side == side).map(|p| p.span.length()).sum();
+            assert_eq!(covered, 1.0);
+        }
+        let (t, w) = crate::algebra::quadrature::gauss(40);
+        for (x, a) in t.iter().zip(&w) {
+            for (y, b) in t.iter().zip(&w) {
+                let (xi, weight) = match s.map.shape() {
+                    Shape::Quadrilateral => ([*x, *y], a * b),
+                    Shape::Triangle => ([*x, (1.0 - x) * y], a * b * (1.0 - x)),
+                };
+                let det = crate::domain::map::determinant(s.map.jacobian(xi));
+                assert!(det > 0.0);
+                sum += weight * det;
+            }
+        }
+    }
+    assert!((sum / area - 1.0).abs() < 1e-9, "{sum} {area}");
+}
+
+#[test]
+fn a_corner_an_inner_vertex_and_a_point_of_a_side() {
+    let d = grid([4, 4]);
+    for (points, more) in [(vec![[0.0, 0.0]], 7), (vec![[0.5, 0.5]], 28), (vec![[0.5, 0.0], [1.0, 1.0]], 21)] {
+        let rings = ringed(&d, &points, 1.0);
+        assert_eq!(rings.len(), 16 + more);
+        assert_eq!(rings.ring_vertices().len(), points.len());
+        check(&rings, 1.0);
+    }
+}
+
+#[test]
+fn elements_with_two_vertices_are_split() {
+    let corners = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]];
+    let rings = ringed(&grid([1, 1]), &corners, 2.0);
+    assert_eq!(rings.len(), 4 * 8);
+    assert_eq!(rings.without_rings().unwrap().len(), 4);
+    check(&rings, 1.0);
+}
+
+#[test]
+fn neighbours_of_different_size_are_made_equal() {
+    let d = grid([2, 2]).split(&[0]).unwrap();
+    check(&ringed(&d, &[[0.5, 0.5]], 0.5), 1.0);
+    // The vertex is in the middle of a side of the larger neighbour.
+    check(&ringed(&d, &[[0.5, 0.25]], 0.5), 1.0);
+}
+
+#[test]
+fn wide_openings_have_hanging_sides_outside() {
+    // Rectangles three times as long as wide open by 72 degrees on one side of the diagonal.
+    let d = Decomposition::rectangle([0.0, 2.0], [0.0, 6.0], [2, 2]).unwrap();
+    let rings = ringed(&d, &[[1.0, 3.0]], 0.5);
+    assert_eq!(rings.len(), 4 * 3 * 4);
+    check(&rings, 12.0);
+    let rings = ringed(&d, &[[0.0, 0.0]], 0.5);
+    assert!(rings.has_hanging_sides());
+    check(&rings, 12.0);
+    // Ten times as long: four stacks.
+    let d = Decomposition::rectangle([0.0, 2.0], [0.0, 40.0], [2, 2]).unwrap();
+    check(&ringed(&d, &[[0.0, 0.0]], 0.5), 80.0);
+    let corner = |k: f64| [(2.0 * k).cos(), (2.0 * k).sin()];
+    let triangle = Arc::new(ShapeMap::straight(&[[0.0, 0.0], corner(0.0), corner(1.2)])) as MapRef;
+    let one = Decomposition::from_maps(vec![triangle], 1, |_| 0).unwrap();
+    check(&ringed(&one, &[[0.0, 0.0]], 0.5), 0.5 * 2.4f64.sin());
+}
+
+#[test]
+fn every_point_is_found_and_the_corner_too() {
+    let rings = ringed(&grid([3, 2]), &[[0.0, 0.0], [1.0, 1.0]], 0.1);
+    for p in [[0.0, 0.0], [1e-100, 3e-101], [1e-9, 0.0], [0.1, 0.4], [1.0, 1.0], [0.9999, 0.99991], [0.5, 0.5]] {
+        let (s, xi) = rings.locate(p).unwrap();
+        let q = rings.subdomains[s].map.point(xi);
+        assert!((p[0] - q[0]).hypot(p[1] - q[1]) < 1e-13, "{p:?} {q:?}");
+    }
+    assert!(rings.locate([-0.1, 0.0]).is_none());
+}
+
+#[test]
+fn rings_are_kept_by_splits_periodic_sides_and_files() {
+    let d = grid([3, 3]);
+    let rings = ringed(&d, &[[0.0, 0.0]], 2.0);
+    // The element of a ring is split, and the vertex has rings again.
+    let split = rings.split(&[0]).unwrap();
+    assert_eq!(split.len(), 9 + 3 + 7);
+    check(&split, 1.0);
+    let inner = ringed(&d, &[[1.0 / 3.0, 1.0 / 3.0]], 2.0).periodic(&[(0, 1)]).unwrap();
+    assert!(inner.is_periodic() && inner.len() == 9 + 4 * 7);
+    for d in [rings, split, inner] {
+        let back = d.geometry().unwrap().decomposition().unwrap();
+        assert_eq!(back.len(), d.len());
+        for (a, b) in d.subdomains.iter().zip(&back.subdomains) {
+            assert_eq!(a.map.point([0.3, 0.6]), b.map.point([0.3, 0.6]));
+        }
+    }
+}
+
+#[test]
+fn what_is_no_vertex_is_refused() {
+    let d = grid([2, 2]);
+    for wrong in [(9, 1.0), (0, 0.0), (0, f64::NAN)] {
+        assert!(d.with_rings(&[wrong]).is_err());
+    }
+    assert!(ringed(&d, &[[0.0, 0.0]], 1.0).with_rings(&[(0, 1.0)]).is_err());
+    let maps = vec![Arc::new(Affine::rectangle([0.0, 0.0], 1.0, 1.0)) as MapRef];
+    assert_eq!(Decomposition::from_maps(maps, 1, |_| 0).unwrap().with_rings(&[]).unwrap().len(), 1);
+}

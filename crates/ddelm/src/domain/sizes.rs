@@ -1,0 +1,182 @@
+//! How large elements may be at the curves: from the size asked for, curvature, narrow gaps and short strands.
+//!
+//! A gap is found by the largest disk that touches a curve in a point p from inside: with the normal n into the domain
+//! it meets another point q when its radius is `r = |q - p|^2 / (2 n.(q - p))`; the smallest such r over q is half the
+//! width of the domain there, if q lies opposite of p.
+
+use crate::domain::map::Point;
+
+use super::arrangement::{Arrangement, Strand};
+use super::boxes::BoxTree;
+use super::meeting::ray_crosses;
+use super::mesh::MeshSettings;
+use super::plane::{Rectangle, between, distance, dot, norm, segment_distance, subtract};
+use super::quadtree::{Frame, Quadtree};
+
+/// Elements are at most this much larger than a gap is wide.
+const GAP: f64 = 1.0;
+
+/// A disk touches opposite curves if the angle between the two points of touch has at most this cosine: not the two sides
+/// of a right angle.
+const OPPOSITE: f64 = -0.3;
+
+/// A point of a strand with the size of elements there.
+struct Sample {
+    strand: usize,
+    parameter: f64,
+    point: Point,
+    size: f64,
+}
+
+/// The largest turn of a piece of the strand where it has the given curvature, in radians.
+pub fn allowed_turn(strand: &Strand, curvature: f64, settings: &MeshSettings) -> f64 {
+    let convex = match strand.boundary() {
+        Some((_, left)) => (curvature > 0.0) == left,
+        // The material on one of the two sides sees a concave curve.
+        None => false,
+    };
+    if convex { settings.convex_turn.to_radians() } else { settings.concave_turn.to_radians() }
+}
+
+/// The sizes in space for the strands, and the length of each strand.
+pub fn size_field(arrangement: &Arrangement, size: f64, settings: &MeshSettings) -> Quadtree {
+    let strands = &arrangement.strands;
+    let samples_of: Vec<Vec<f64>> = strands.iter().map(|s| sample(s, size)).collect();
+    let mut samples = Vec::new();
+    // Chords between samples: strand and ends.
+    let mut chords: Vec<(usize, [Point; 2])> = Vec::new();
+    let mut lengths = Vec::with_capacity(strands.len());
+    for (k, strand) in strands.iter().enumerate() {
+        let points: Vec<Point> = samples_of[k].iter().map(|&s| strand.curve.point(s)).collect();
+        chords.extend(points.windows(2).map(|w| (k, [w[0], w[1]])));
+        let length: f64 = points.windows(2).map(|w| distance(w[0], w[1])).sum();
+        lengths.push(length);
+        for (&parameter, &point) in samples_of[k].iter().zip(&points) {
+            let curvature = strand.curve.curvature(parameter);
+            let turn = allowed_turn(strand, curvature, settings) / curvature.abs();
+            samples.push(Sample { strand: k, parameter, point, size: size.min(turn).min(length) });
+        }
+    }
+    let tree = BoxTree::new(&chords.iter().map(|(_, ends)| Rectangle::around(*ends)).collect::<Vec<_>>());
+    let mut found: Vec<(Point, f64)> = Vec::new();
+    for sample in &samples {
+        for normal in inward_normals(&strands[sample.strand], sample.parameter) {
+            gaps_at(sample, normal, arrangement, &lengths, &chords, &tree, &mut found);
+        }
+    }
+    corner_gaps(arrangement, &chords, &tree, size, &mut found);
+    let frame = Frame::along(chords.iter().map(|(_, [a, b])| subtract(*b, *a)));
+    let mut field = Quadtree::new(frame, samples.iter().map(|s| s.point), size);
+    for (p, h) in samples.iter().map(|s| (s.point, s.size)).chain(found) {
+        field.refine(p, h);
+    }
+    field.balance();
+    field
+}
+
+/// Parameters of samples, close enough to see curvature and what is as large as the size.
+fn sample(strand: &Strand, size: f64) -> Vec<f64> {
+    let length = distance(strand.curve.point(0.0), strand.curve.point(0.5))
+        + distance(strand.curve.point(0.5), strand.curve.point(1.0));
+    let least = ((4.0 * length / size).ceil() as usize).clamp(4, 4096);
+    strand.curve.samples(0.15, least)
+}
+
+/// Unit normals into the domain: one at the boundary, two between regions.
+fn inward_normals(strand: &Strand, s: f64) -> impl Iterator<Item = Point> {
+    let d = strand.curve.derivative(s);
+    let speed = norm(d);
+    let left = [-d[1] / speed, d[0] / speed];
+    let sides = match strand.boundary() {
+        Some((_, left)) => [left, !left],
+        None => [true, true],
+    };
+    [(sides[0], left), (sides[1], left.map(|v| -v))].into_iter().filter_map(|(inside, n)| inside.then_some(n))
+}
+
+/// The smallest disk at a sample that meets a curve on its other side.
+fn gaps_at(
+    sample: &Sample,
+    normal: Point,
+    arrangement: &Arrangement,
+    lengths: &[f64],
+    chords: &[(usize, [Point; 2])],
+    tree: &BoxTree,
+    found: &mut Vec<(Point, f64)>,
+) {
+    let p = sample.point;
+    let reach = sample.size / GAP;
+    let mut best = (0.5 * reach, None);
+    tree.search(&Rectangle { low: p, high: p }.grown(reach), |c| {
+        let (strand, [a, b]) = chords[c];
+        let d = subtract(b, a);
+        let foot = (dot(subtract(p, a), d) / dot(d, d)).clamp(0.0, 1.0);
+        for t in [foot, 0.0, 0.5, 1.0] {
+            let q = between(a, b, t);
+            let v = subtract(q, p);
+            let ahead = dot(normal, v);
+            if ahead <= 1e-9 * reach {
+                continue;
+            }
+            let r = dot(v, v) / (2.0 * ahead);
+            // cos of the angle at the centre between p and q.
+            let cosine = 1.0 - ahead / r;
+            if r >= best.0 || cosine > OPPOSITE {
+                continue;
+            }
+            let ends = arrangement.strands[strand].ends;
+            let common = arrangement.strands[sample.strand].ends.iter().find(|v| ends.contains(v));
+            if let Some(&v) = common.filter(|_| strand != sample.strand) {
+                // Two sides of a corner: a gap only if the corner is sharp, and not down to its tip.
+                let v = arrangement.vertices[v];
+                let near = distance(p, v).min(distance(q, v));
+                if 2.0 * r > 0.5 * near || near < 0.25 * lengths[strand].min(lengths[sample.strand]) {
+                    continue;
+                }
+            }
+            best = (r, Some(q));
+        }
+        None::<()>
+    });
+    if let (r, Some(q)) = best {
+        found.extend([(p, 2.0 * GAP * r), (q, 2.0 * GAP * r)]);
+    }
+}
+
+/// The distance of vertices from strands that do not end in them, through the domain.
+fn corner_gaps(
+    arrangement: &Arrangement,
+    chords: &[(usize, [Point; 2])],
+    tree: &BoxTree,
+    size: f64,
+    found: &mut Vec<(Point, f64)>,
+) {
+    for (v, &p) in arrangement.vertices.iter().enumerate() {
+        let mut best = (size / GAP, None);
+        tree.search(&Rectangle { low: p, high: p }.grown(best.0), |c| {
+            let (strand, [a, b]) = chords[c];
+            let ends = arrangement.strands[strand].ends;
+            let neighbours = arrangement
+                .strands
+                .iter()
+                .filter(|s| s.ends.contains(&v))
+                .any(|s| s.ends.iter().any(|e| ends.contains(e)));
+            if neighbours {
+                return None::<()>;
+            }
+            let gap = segment_distance(p, a, b);
+            if gap < best.0 {
+                let d = subtract(b, a);
+                let foot = (dot(subtract(p, a), d) / dot(d, d)).clamp(0.0, 1.0);
+                best = (gap, Some(between(a, b, foot)));
+            }
+            None
+        });
+        let (gap, Some(q)) = best else { continue };
+        let middle = between(p, q, 0.5);
+        let boundary = chords.iter().filter(|(k, _)| arrangement.strands[*k].boundary().is_some());
+        if boundary.filter(|(_, [a, b])| ray_crosses(middle, *a, *b)).count() % 2 == 1 {
+            found.extend([(p, GAP * gap), (q, GAP * gap)]);
+        }
+    }
+}

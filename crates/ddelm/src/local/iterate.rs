@@ -1,0 +1,75 @@
+//! Iterates of Newton's method in the reference basis.
+//!
+//! The coefficients of the linearised problem are functions of it, at the very points where rows are made: nodes and points of
+//! integration, the same in every subdomain. In coefficients y of the reference basis its derivatives there are a table
+//! times y, and no network is evaluated.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use faer::Mat;
+
+use crate::domain::decomposition::Decomposition;
+use crate::domain::map::Point;
+use crate::domain::shape::{PerShape, Shape};
+use crate::local::about::Iterate;
+use crate::local::basis::ReferenceBasis;
+use crate::local::local_factor::product;
+
+/// Coefficients in the reference basis: where many subdomains are evaluated at the same reference points, tables of the basis
+/// are far cheaper than networks.
+#[derive(Clone)]
+pub(crate) struct InBasis {
+    pub bases: PerShape<Arc<ReferenceBasis>>,
+    /// Those of each subdomain.
+    pub coefficients: Vec<Vec<f64>>,
+}
+
+impl InBasis {
+    /// `self + factor other`.
+    pub fn plus(&self, factor: f64, other: &InBasis) -> Self {
+        let sum = |(a, b): (&Vec<f64>, &Vec<f64>)| a.iter().zip(b).map(|(a, b)| a + factor * b).collect();
+        InBasis {
+            bases: self.bases.clone(),
+            coefficients: self.coefficients.iter().zip(&other.coefficients).map(sum).collect(),
+        }
+    }
+}
+
+/// Which derivatives at which points of a shape: the points by their bits.
+type Place = (Shape, Vec<usize>, Vec<[u64; 2]>);
+
+/// Tables of a reference basis at the points where it was asked before. All iterates of one basis share them.
+#[derive(Default)]
+pub(crate) struct TableCache(Mutex<HashMap<Place, Arc<Mat<f64>>>>);
+
+impl TableCache {
+    fn table(&self, basis: &ReferenceBasis, shape: Shape, xi: &[Point], derivatives: &[usize]) -> Arc<Mat<f64>> {
+        let place = (shape, derivatives.to_vec(), xi.iter().map(|p| p.map(f64::to_bits)).collect());
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(table) = known().get(&place) {
+            return table.clone();
+        }
+        // Not under the lock: two threads may make the same table, with the same bits.
+        let table = Arc::new(basis.derivatives(xi, derivatives));
+        known().entry(place).or_insert(table).clone()
+    }
+}
+
+/// An iterate in the reference basis, with the tables to evaluate it.
+pub(crate) struct Tabulated<'a> {
+    pub decomposition: &'a Decomposition,
+    pub known: &'a InBasis,
+    pub tables: &'a TableCache,
+}
+
+impl Iterate for Tabulated<'_> {
+    fn reference_derivatives(&self, s: usize, xi: &[Point], derivatives: &[usize]) -> Vec<Vec<f64>> {
+        let shape = self.decomposition.subdomains[s].map.shape();
+        let table = self.tables.table(self.known.bases.of(shape), shape, xi, derivatives);
+        let y = &self.known.coefficients[s];
+        let column = Mat::from_fn(y.len(), 1, |i, _| y[i]);
+        let found = product(table.as_ref().as_ref(), column.as_ref());
+        found.col_as_slice(0).chunks_exact(xi.len().max(1)).map(<[f64]>::to_vec).collect()
+    }
+}

@@ -1,0 +1,458 @@
+//! One subdomain: its matrices K and A, their factorization, and its Dirichlet-to-Neumann map.
+//!
+//! K has the equation at interior nodes over conditions and traces on the perimeter, and the flux balance; A has the outward
+//! fluxes; E has the interface values in the trace rows (-B of the paper). With `K = Q_r R` and `Q = [Q_r, Q_perp]`,
+//!
+//! ```text
+//! c = y_F + Y u,   flux = A c,   residual = n_F + N u,
+//! Y = R^-1 Q_r' E,  N = Q_perp' E,  y_F = R^-1 Q_r' F,  n_F = Q_perp' F.
+//! ```
+//!
+//! `D = A Y` is the Dirichlet-to-Neumann map and `N' N = E' (I - K K^+) E` the other term of the paper's Schur complement.
+//! `N` is found without cancellation, because Q_perp is there in factored form.
+//!
+//! For other data Q and R are kept, which is most of the memory. A solve for known data forgets them as soon as a
+//! subdomain is done.
+
+use std::sync::Arc;
+
+use faer::{Mat, MatMut, MatRef};
+
+use crate::algebra::factor::{
+    Householder, PivotedQr, Qr, TruncatedSvd, multiply, multiply_add, pivoted_qr, pivoted_qr_beyond, qr,
+    solve_upper_right, truncated_svd, truncated_svd_of_factors,
+};
+use crate::base::error::{Error, Result};
+use crate::domain::collocation::{Collocation, Integration};
+use crate::domain::map::Point;
+use crate::local::basis::{Part, ReferenceBasis};
+use crate::local::lift::{Lift, Lifted};
+use crate::local::operator::{Balance, LocalRows, Weights};
+use crate::method::settings::{Coupling, Truncation, safe_rank};
+use crate::network::assembly::{Points, assemble, assembled};
+use crate::network::features::FeatureNetwork;
+use crate::network::symbol::Symbols;
+
+/// Few neurons are independent if it is one in so many.
+const FEW: usize = 8;
+
+/// What the unknowns of a local problem are.
+#[derive(Clone, Copy)]
+pub enum Columns<'a> {
+    /// Coefficients in the shared reference basis.
+    Basis(&'a ReferenceBasis),
+    /// Coefficients of the features themselves, of which the inverse keeps what is numerically independent.
+    Features {
+        /// The hidden layer.
+        network: &'a FeatureNetwork,
+        /// How the inverse is truncated.
+        truncation: Truncation,
+        /// Directions smaller than this times the norm of K are dropped.
+        cut: f64,
+        /// Whether the rank is kept safely below the number of rows.
+        guarded: bool,
+        /// Whether the coefficients are the shortest there are, which conjugate gradients need.
+        shortest: bool,
+    },
+}
+
+/// The neurons that pivoting chose; the others have zero.
+#[derive(Debug, Clone)]
+struct Selection {
+    /// The neurons, in the order of the coefficients.
+    columns: Vec<usize>,
+    /// Neurons of the network.
+    neurons: usize,
+}
+
+impl Selection {
+    /// Coefficients of the chosen neurons among those of all.
+    fn spread(&self, chosen: &Mat<f64>) -> Mat<f64> {
+        let mut out = Mat::zeros(self.neurons, chosen.ncols());
+        for (i, &j) in self.columns.iter().enumerate() {
+            out.row_mut(j).copy_from(chosen.row(i));
+        }
+        out
+    }
+}
+
+/// Q, and R where it is not part of the lift.
+#[derive(Debug, Clone)]
+enum Orthogonal {
+    Qr(Qr),
+    Q(Householder),
+}
+
+impl Orthogonal {
+    fn q(&self) -> &Householder {
+        let (Orthogonal::Qr(Qr { q, .. }) | Orthogonal::Q(q)) = self;
+        q
+    }
+
+    /// y <- R^-1 y, where R is here.
+    fn solve(&self, y: MatMut<'_, f64>) {
+        if let Orthogonal::Qr(qr) = self {
+            qr.solve(y);
+        }
+    }
+}
+
+/// A factored local problem. Subdomains with the same rows share it.
+#[derive(Debug, Clone)]
+pub struct LocalFactor {
+    /// `None` once it is forgotten.
+    orthogonal: Option<Orthogonal>,
+    /// Rows of K.
+    pub rows: usize,
+    /// Number of independent columns.
+    pub rank: usize,
+    /// From y to the coefficients of the neurons; `None` where they are coefficients in the shared basis.
+    lift: Option<Lift>,
+    /// The neurons that the coefficients belong to; `None` is all.
+    selection: Option<Selection>,
+    /// A, for the flux rows asked for, and the row of the flux balance; nothing once it is forgotten.
+    a: Mat<f64>,
+    /// Y, for the trace rows asked for.
+    pub y: Mat<f64>,
+    /// N, for the trace rows asked for.
+    pub n: Mat<f64>,
+    /// D = A Y
+    pub d: Mat<f64>,
+    /// T = N' N; nothing where only the fluxes are balanced.
+    pub t: Mat<f64>,
+    /// The scale of the flux balance, whose row is the last of A and D, if there is one.
+    pub balance: Option<f64>,
+}
+
+/// A subdomain at its place in the interface.
+#[derive(Debug, Clone)]
+pub struct Local {
+    /// Its number in the decomposition.
+    pub subdomain: usize,
+    /// Its factor, which congruent subdomains share.
+    pub factor: Arc<LocalFactor>,
+    /// For every interface value of the subdomain: its column in Y, N, D and T.
+    pub columns: Vec<usize>,
+    /// ... and its number in the interface.
+    pub unknowns: Vec<usize>,
+    /// The blocks those unknowns make up, in order.
+    pub blocks: Vec<usize>,
+    /// For every flux of the subdomain: its row in D.
+    pub fluxes: Vec<usize>,
+    /// ... the number of its jump.
+    pub jumps: Vec<usize>,
+    /// ... its unit,
+    pub units: Vec<f64>,
+    /// ... and the length of the side that it stands for, zero where it does not belong to the flux balance.
+    pub lengths: Vec<f64>,
+}
+
+impl Local {
+    /// The interface values of the subdomain, in the columns of its factor.
+    pub fn pick(&self, u: MatRef<'_, f64>) -> Mat<f64> {
+        let mut out = Mat::zeros(self.factor.y.ncols(), u.ncols());
+        for (&column, &unknown) in self.columns.iter().zip(&self.unknowns) {
+            out.row_mut(column).copy_from(u.row(unknown));
+        }
+        out
+    }
+
+    /// The jumps of the subdomain's edges in the rows of its factor, in units of the edges.
+    pub fn pick_jumps(&self, jumps: MatRef<'_, f64>) -> Mat<f64> {
+        let mut out = Mat::zeros(self.factor.d.nrows(), jumps.ncols());
+        for ((&row, &jump), &unit) in self.fluxes.iter().zip(&self.jumps).zip(&self.units) {
+            out.row_mut(row).copy_from(faer::Scale(unit) * jumps.row(jump));
+        }
+        out
+    }
+
+    /// Adds values in the columns of the factor to a vector over the interface.
+    pub fn add_unknowns(&self, values: MatRef<'_, f64>, mut out: MatMut<'_, f64>) {
+        for (&column, &unknown) in self.columns.iter().zip(&self.unknowns) {
+            for k in 0..values.ncols() {
+                out[(unknown, k)] += values[(column, k)];
+            }
+        }
+    }
+
+    /// Adds fluxes in the rows of the factor to a vector of jumps, in units of the edges.
+    pub fn add_jumps(&self, flux: MatRef<'_, f64>, mut out: MatMut<'_, f64>) {
+        for ((&row, &jump), &unit) in self.fluxes.iter().zip(&self.jumps).zip(&self.units) {
+            for k in 0..flux.ncols() {
+                out[(jump, k)] += unit * flux[(row, k)];
+            }
+        }
+    }
+}
+
+/// The data of one subdomain in the coordinates of its factor, one column per right-hand side.
+#[derive(Debug, Clone)]
+pub struct LocalData {
+    /// y_F
+    pub y: Mat<f64>,
+    /// n_F
+    pub n: Mat<f64>,
+    /// A y_F: the fluxes without interface values, and the flux balance.
+    pub flux: Mat<f64>,
+    /// What the flux balance should be: the last entry of F.
+    pub load: Vec<f64>,
+}
+
+/// Local problems that are worked on together, if they share a factor. A fixed number, so that the bits do not depend on the
+/// number of threads.
+pub const BATCH: usize = 32;
+
+/// Matrices with as many columns each, one beside the other: one product with many columns costs far less than many with one.
+pub fn side_by_side(parts: &[&Mat<f64>]) -> Mat<f64> {
+    let columns = parts[0].ncols();
+    Mat::from_fn(parts[0].nrows(), parts.len() * columns, |i, j| parts[j / columns][(i, j % columns)])
+}
+
+/// The k-th of several matrices with so many columns that stand beside each other.
+pub fn part_of(all: &Mat<f64>, k: usize, columns: usize) -> Mat<f64> {
+    all.subcols(k * columns, columns).to_owned()
+}
+
+impl LocalData {
+    /// The data of the k-th of several subdomains, with so many columns each.
+    fn part(&self, k: usize, columns: usize) -> LocalData {
+        let part = |m: &Mat<f64>| part_of(m, k, columns);
+        let load = self.load[k * columns..(k + 1) * columns].to_vec();
+        LocalData { y: part(&self.y), n: part(&self.n), flux: part(&self.flux), load }
+    }
+}
+
+/// K and A of one subdomain. The flux balance, if there is one, is the last row of both.
+pub(crate) fn matrices(
+    columns: Columns<'_>,
+    collocation: &Collocation,
+    rows: &LocalRows,
+    flux_rows: &[usize],
+) -> (Mat<f64>, Mat<f64>) {
+    let layout = &rows.layout;
+    let per = layout.nodes.len();
+    let around_node = |i: usize| layout.nodes[i % per];
+    let node = |i: usize| layout.nodes[layout.fluxes[flux_rows[i] % layout.fluxes.len()]];
+    let flux: Symbols = rows.flux.select(flux_rows);
+    let (inside, around) = (rows.interior.len(), rows.perimeter.len());
+    let balances = usize::from(rows.balance.is_some());
+    let width = match columns {
+        Columns::Basis(basis) => basis.rank,
+        Columns::Features { network, .. } => network.columns(),
+    };
+    let mut k = Mat::zeros(inside + around + balances, width);
+    let mut a = Mat::zeros(flux.len() + balances, width);
+    let mut balance = vec![0.0; width];
+    {
+        let (top, rest) = k.as_mut().split_at_row_mut(inside);
+        let bottom = rest.subrows_mut(0, around);
+        let fluxes = a.as_mut().subrows_mut(0, flux.len());
+        match columns {
+            Columns::Basis(basis) => {
+                basis.assemble(Part::Interior, &rows.interior, |i| i, top);
+                basis.assemble(Part::Perimeter, &rows.perimeter, around_node, bottom);
+                basis.assemble(Part::Perimeter, &flux, node, fluxes);
+                if let Some(Balance { around, inside, .. }) = &rows.balance {
+                    basis.add_sums(Part::Around, around, &mut balance);
+                    basis.add_sums(Part::Inside, inside, &mut balance);
+                }
+            }
+            Columns::Features { network, .. } => {
+                let points = |xi: &mut dyn Iterator<Item = Point>| xi.collect::<Points>();
+                let perimeter = |i: usize| collocation.perimeter[i].xi;
+                assemble(network, &points(&mut collocation.interior.iter().copied()), &rows.interior, top);
+                assemble(
+                    network,
+                    &points(&mut (0..around).map(|i| perimeter(around_node(i)))),
+                    &rows.perimeter,
+                    bottom,
+                );
+                assemble(network, &points(&mut (0..flux.len()).map(|i| perimeter(node(i)))), &flux, fluxes);
+                if let Some(Balance { around, inside, .. }) = &rows.balance {
+                    let Integration { around: side_points, inside: inner_points, .. } = &collocation.integration;
+                    for (xi, rows) in [(side_points, around), (inner_points, inside)] {
+                        let all = points(&mut xi.iter().copied().take(rows.len()));
+                        let terms = assembled(network, &[(&all, rows)]);
+                        balance.iter_mut().zip(terms.col_iter()).for_each(|(sum, c)| *sum += c.sum());
+                    }
+                }
+            }
+        }
+    }
+    if balances > 0 {
+        for (j, &sum) in balance.iter().enumerate() {
+            (k[(inside + around, j)], a[(flux_rows.len(), j)]) = (sum, sum);
+        }
+    }
+    (k, a)
+}
+
+/// The truncated inverse of K: an orthogonal factor, R, and the way from `R^-1 y` to the neurons.
+struct Inverse {
+    orthogonal: Orthogonal,
+    lift: Option<Lift>,
+    selection: Option<Selection>,
+}
+
+/// The truncated inverse by pivoted QR, `K P = Q_r [R_1 R_2]` up to the cut: `c = P R_1^-1 y` with zeros for the columns
+/// that were dropped, or the shortest coefficients for a given y, as with the SVD.
+///
+/// The cut is relative to the largest singular value, as with the SVD. That lies between the largest column, which is
+/// the first pivot, and the Frobenius norm, ten times as large for features that are nearly parallel; the geometric mean
+/// stands for it.
+///
+/// Where few neurons are independent, as with small weights, the SVD of what pivoting leaves of K costs little. The
+/// directions near the cut are then those of all neurons, with the rounding of all of them averaged out.
+fn pivoted_inverse(k: Mat<f64>, cut: f64, limit: usize, shortest: bool) -> Result<Inverse> {
+    let largest = k.col_iter().map(|column| column.norm_l2()).fold(f64::MIN_POSITIVE, f64::max);
+    let neurons = k.ncols();
+    let pivot_cut = cut * (k.norm_l2() / largest).sqrt();
+    if shortest {
+        return complete_orthogonal(pivoted_qr(k, pivot_cut, limit)?);
+    }
+    let few = (neurons / FEW).min(limit);
+    let factor = pivoted_qr_beyond(k, pivot_cut, few, limit)?;
+    if factor.rank() <= few {
+        return singular_inverse(truncated_svd_of_factors(&factor, cut)?);
+    }
+    let selection = Some(Selection { columns: factor.columns, neurons });
+    Ok(Inverse { orthogonal: Orthogonal::Q(factor.q), lift: Some(Lift::Triangular(factor.r)), selection })
+}
+
+/// The truncated inverse by the SVD.
+fn singular_inverse(factor: TruncatedSvd) -> Result<Inverse> {
+    let orthogonal = Orthogonal::Qr(qr(factor.u)?);
+    Ok(Inverse { orthogonal, lift: Some(Lift::Dense(factor.lift)), selection: None })
+}
+
+/// The shortest coefficients: with `[R_1 R_2] = L Z'` and orthonormal Z they are `c = P Z L^-1 y`.
+fn complete_orthogonal(factor: PivotedQr) -> Result<Inverse> {
+    let rank = factor.rank();
+    let neurons = rank + factor.dropped.len();
+    let rows = qr(factor.kept().transpose().to_owned())?;
+    let mut z = Mat::identity(neurons, rank);
+    rows.q.apply(z.as_mut());
+    rows.solve(z.as_mut().transpose_mut());
+    let mut lift = Mat::zeros(neurons, rank);
+    for (i, &j) in factor.columns.iter().chain(&factor.dropped).enumerate() {
+        lift.row_mut(j).copy_from(z.row(i));
+    }
+    Ok(Inverse { orthogonal: Orthogonal::Q(factor.q), lift: Some(Lift::Dense(lift)), selection: None })
+}
+
+impl LocalFactor {
+    /// Builds and factors the local problem. `trace_rows` are the perimeter rows that hold interface values, and
+    /// `flux_rows` the rows of A that are needed.
+    pub fn new(
+        columns: Columns<'_>,
+        collocation: &Collocation,
+        rows: &LocalRows,
+        weights: Weights,
+        coupling: Coupling,
+        trace_rows: &[usize],
+        flux_rows: &[usize],
+    ) -> Result<Self> {
+        let (k, mut a) = matrices(columns, collocation, rows, flux_rows);
+        let (height, inside) = (k.nrows(), rows.interior.len());
+        let Inverse { orthogonal, lift, selection } = match columns {
+            Columns::Basis(_) => Inverse { orthogonal: Orthogonal::Qr(qr(k)?), lift: None, selection: None },
+            Columns::Features { truncation, cut, guarded, shortest, .. } => {
+                let limit = if guarded { safe_rank(height) } else { height.min(k.ncols()) };
+                match truncation {
+                    Truncation::Qr => pivoted_inverse(k, cut, limit, shortest)?,
+                    Truncation::Svd => singular_inverse(truncated_svd(k.as_ref(), cut, limit)?)?,
+                }
+            }
+        };
+        if let Some(Selection { columns, .. }) = &selection {
+            a = Mat::from_fn(a.nrows(), columns.len(), |i, j| a[(i, columns[j])]);
+        }
+        match &lift {
+            None => {}
+            Some(Lift::Triangular(r)) => solve_upper_right(r.as_ref(), a.as_mut()),
+            Some(Lift::Dense(lift)) => a = product(a.as_ref(), lift.as_ref()),
+        }
+        let per = rows.layout.nodes.len();
+        let mut e = Mat::zeros(height, trace_rows.len());
+        for (j, &row) in trace_rows.iter().enumerate() {
+            let (pair, node) = (row / per, rows.layout.nodes[row % per]);
+            e[(inside + row, j)] = weights.interface(pair) * collocation.perimeter[node].root;
+        }
+        orthogonal.q().apply_transpose(e.as_mut());
+        let rank = orthogonal.q().rank();
+        let (mut y, n) = (e.get(..rank, ..).to_owned(), e.get(rank.., ..).to_owned());
+        orthogonal.solve(y.as_mut());
+        let finite = |m: &Mat<f64>| m.norm_max().is_finite();
+        if !(finite(&a) && finite(&y) && finite(&n)) {
+            return Err(Error::Compute {
+                stage: "factor",
+                problem: "the matrix of a subdomain is numerically singular".into(),
+                hint: "try another seed, fewer neurons or a larger network.cut".into(),
+            });
+        }
+        let d = product(a.as_ref(), y.as_ref());
+        let t = match coupling {
+            Coupling::LeastSquares => product(n.transpose(), n.as_ref()),
+            Coupling::FluxBalance => Mat::new(),
+        };
+        let balance = rows.balance.as_ref().map(|balance| balance.scale);
+        Ok(LocalFactor { orthogonal: Some(orthogonal), rows: height, rank, lift, selection, a, y, n, d, t, balance })
+    }
+
+    /// y_F, n_F and the fluxes, one column per right-hand side.
+    ///
+    /// # Panics
+    /// If the factor is [forgotten](LocalFactor::forget).
+    pub fn data(&self, mut f: Mat<f64>) -> LocalData {
+        let load = match self.balance {
+            Some(_) => f.row(f.nrows() - 1).iter().copied().collect(),
+            None => vec![0.0; f.ncols()],
+        };
+        let orthogonal = self.orthogonal.as_ref().expect("data are given before the factor is forgotten");
+        orthogonal.q().apply_transpose(f.as_mut());
+        let (mut y, n) = (f.get(..self.rank, ..).to_owned(), f.get(self.rank.., ..).to_owned());
+        orthogonal.solve(y.as_mut());
+        LocalData { flux: product(self.a.as_ref(), y.as_ref()), y, n, load }
+    }
+
+    /// [`LocalFactor::data`] of several subdomains that share the factor.
+    pub fn data_of(&self, f: &[&Mat<f64>]) -> Vec<LocalData> {
+        let all = self.data(side_by_side(f));
+        (0..f.len()).map(|k| all.part(k, f[0].ncols())).collect()
+    }
+
+    /// Gives up what other data would need.
+    pub fn forget(&mut self) {
+        self.orthogonal = None;
+        self.a = Mat::new();
+    }
+
+    /// The coefficients of the neurons for `y = y_F + Y u`, one column per right-hand side.
+    pub fn recover(&self, y: Mat<f64>, basis: Option<&ReferenceBasis>) -> Lifted {
+        let lifted = match self.lift.as_ref().or(basis.map(|basis| &basis.lift)) {
+            Some(lift) => lift.apply(&y),
+            None => Lifted { remainders: Mat::zeros(y.nrows(), y.ncols()), coefficients: y },
+        };
+        match &self.selection {
+            Some(selection) => Lifted {
+                coefficients: selection.spread(&lifted.coefficients),
+                remainders: selection.spread(&lifted.remainders),
+            },
+            None => lifted,
+        }
+    }
+}
+
+/// `base + m x`.
+pub fn affine(base: &Mat<f64>, m: MatRef<'_, f64>, x: MatRef<'_, f64>) -> Mat<f64> {
+    let mut out = base.clone();
+    multiply_add(out.as_mut(), 1.0, m, x);
+    out
+}
+
+/// `a b`.
+pub fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+    let mut out = Mat::zeros(a.nrows(), b.ncols());
+    multiply(out.as_mut(), a, b);
+    out
+}

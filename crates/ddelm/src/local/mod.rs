@@ -1,0 +1,11 @@
+//! One subdomain: its rows, the basis of its unknowns, its factored least-squares problem, and the way back to neurons.
+
+pub mod about;
+pub mod basis;
+pub mod chebyshev;
+pub mod iterate;
+pub mod lift;
+pub mod local_factor;
+pub mod operator;
+pub(crate) mod residual;
+pub(crate) mod right_hand_side;

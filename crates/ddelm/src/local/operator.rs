@@ -1,0 +1,667 @@
+//! The rows of one subdomain: the equation at interior nodes, conditions and traces on the perimeter, fluxes.
+//!
+//! Every row is an operator of the [equation](crate::problem::operators) in reference coordinates times a scale. In the paper all
+//! scales are one. In the default
+//! method the equation is divided by the size of its leading part (so that it is the reference Laplacian, give or
+//! take the coefficient), traces and conditions have a weight against it, and fluxes are measured in units of the
+//! edge: that makes the least-squares problem independent of the size of the subdomains and of the units of the
+//! coefficients.
+
+use crate::base::error::{Error, Result};
+use crate::domain::collocation::{Collocation, Layout, Nodes};
+use crate::domain::decomposition::{Behind, Decomposition, Edge, Subdomain, part_name, width_across};
+use crate::domain::map::{Point, determinant, side_speed, unit_normal};
+use crate::domain::sample::Sample;
+use crate::domain::shape::Shape;
+use crate::local::about::Iterate;
+use crate::local::chebyshev::Interpolant;
+use crate::network::symbol::{Frame, Symbol, Symbols};
+use crate::problem::field::{FieldRef, State};
+use crate::problem::jets::{Jets, X, Y};
+use crate::problem::linearize::without_derivatives;
+use crate::problem::model::{Condition, Equation, Problem};
+use crate::problem::operators::{BoundaryRow, Coefficients, vanishing};
+
+/// Weights of the rows against each other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Weights {
+    /// All rows as they stand (the paper).
+    Unit,
+    /// The equation divided by the size of its leading part; the rest weighted against it.
+    Scaled {
+        /// Traces, and conditions on u.
+        trace: f64,
+        /// Traces of the Laplacian, and conditions on it (plate).
+        laplacian: f64,
+        /// Conditions on the flux or the normal derivative.
+        flux: f64,
+    },
+}
+
+impl Weights {
+    /// The weight of the equation at a reference point, next to the scaling by its size.
+    ///
+    /// A residual close to the perimeter moves the solution little, because Green's function vanishes there; nodes are
+    /// dense there, and residuals large where the solution is not smooth at a corner. So the weight goes to zero.
+    pub fn interior(self, shape: Shape, xi: Point) -> f64 {
+        match (self, shape) {
+            (Weights::Unit, _) => 1.0,
+            (Weights::Scaled { .. }, Shape::Quadrilateral) => xi.iter().map(|t| 2.0 * (t * (1.0 - t)).sqrt()).product(),
+            (Weights::Scaled { .. }, Shape::Triangle) => (27.0 * xi[0] * xi[1] * (1.0 - xi[0] - xi[1])).sqrt(),
+        }
+    }
+
+    /// What an interface value is multiplied with in the trace rows of a transmission pair.
+    pub fn interface(self, pair: usize) -> f64 {
+        match self {
+            Weights::Unit => 1.0,
+            Weights::Scaled { trace, laplacian, .. } => [trace, laplacian][pair],
+        }
+    }
+
+    /// The weights of the default method.
+    pub fn default_for(equation: &Equation) -> Self {
+        match equation.pairs() {
+            1 => Weights::Scaled { trace: 100.0, laplacian: 0.0, flux: 100.0 },
+            _ => Weights::Scaled { trace: 1000.0, laplacian: 100.0, flux: 1000.0 },
+        }
+    }
+}
+
+/// Units of the traces and fluxes on an edge, one per transmission pair. Both sides use the same.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EdgeScale {
+    /// An interface value is this times the trace.
+    pub trace: [f64; 2],
+    /// A jump is this times the sum of the two outward fluxes,
+    pub flux: [f64; 2],
+    /// ... times this, for every node along the edge; one where there is none.
+    pub stretch: Vec<f64>,
+    /// The length of the edge that every node along it stands for; nothing where nodes are uniform.
+    pub lengths: Vec<f64>,
+}
+
+impl EdgeScale {
+    /// Traces and fluxes as they stand.
+    pub const UNIT: Self = EdgeScale { trace: [1.0; 2], flux: [1.0; 2], stretch: Vec::new(), lengths: Vec::new() };
+
+    /// The unit of a jump at the k-th node along the edge.
+    pub fn flux_unit(&self, pair: usize, k: usize) -> f64 {
+        self.flux[pair] * self.stretch.get(k).copied().unwrap_or(1.0)
+    }
+}
+
+/// What a row on the perimeter says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PerimeterRow {
+    /// The trace equals an interface value.
+    Interface,
+    /// The condition `values[index]` of a part of the boundary holds.
+    Condition {
+        /// The part.
+        part: usize,
+        /// Which of its values.
+        index: usize,
+    },
+    /// The solution does not change any more toward the point that rings end at.
+    Core,
+}
+
+/// The rows of one subdomain. K is `interior` over `perimeter`, A is `flux`.
+#[derive(Debug, Clone)]
+pub struct LocalRows {
+    /// The equation at the interior nodes, scaled.
+    pub interior: Symbols,
+    /// The scales of the interior rows.
+    pub interior_scale: Vec<f64>,
+    /// The perimeter nodes.
+    pub layout: Layout,
+    /// Traces and conditions at the perimeter nodes, scaled: all nodes for the first pair, then for the second.
+    pub perimeter: Symbols,
+    /// The scales of the perimeter rows: what boundary values are multiplied with.
+    pub perimeter_scale: Vec<f64>,
+    /// What the perimeter rows say.
+    pub perimeter_kind: Vec<PerimeterRow>,
+    /// The outward fluxes at the flux nodes of all pieces, times `flux_scale`.
+    pub flux: Symbols,
+    /// Powers of two, one for each pair, that make the fluxes of scaled copies of a subdomain the same numbers.
+    pub flux_scale: [f64; 2],
+    /// The flux balance of the subdomain, if it is a row of K.
+    pub balance: Option<Balance>,
+}
+
+/// The flux balance of a subdomain, the last row of K: what flows out through its sides and is used up inside is the
+/// integral of the source,
+///
+/// ```text
+/// kappa (-int flux + int (b . grad u + c u)) = kappa int f.
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Balance {
+    /// At the points of integration on the sides: weights of the sum times the flux.
+    pub around: Symbols,
+    /// At the points of integration inside: weights of the sum times the terms of lower order; no rows without such terms.
+    pub inside: Symbols,
+    /// kappa
+    pub scale: f64,
+}
+
+/// Reference points of one subdomain, at which an equation takes its coefficients.
+pub struct Places<'a> {
+    place: &'a Subdomain,
+    number: usize,
+    xi: &'a [Point],
+    points: Sample,
+    about: Option<&'a dyn Iterate>,
+}
+
+impl<'a> Places<'a> {
+    /// Points of subdomain s.
+    pub fn new(decomposition: &'a Decomposition, s: usize, xi: &'a [Point]) -> Self {
+        let place = &decomposition.subdomains[s];
+        Places { place, number: s, xi, points: Sample::new(place, xi.iter().copied()), about: None }
+    }
+
+    /// The same points with an iterate there.
+    #[must_use]
+    pub fn about(self, iterate: &'a dyn Iterate) -> Self {
+        let found = iterate.reference_derivatives(self.number, self.xi, &[0, 1, 2]);
+        let (ux, uy) = Frame::at(self.place.map.as_ref(), self.xi)
+            .enumerate()
+            .map(|(i, Frame { inverse: j, .. })| {
+                let (d0, d1) = (found[1][i], found[2][i]);
+                (j[0][0] * d0 + j[1][0] * d1, j[0][1] * d0 + j[1][1] * d1)
+            })
+            .unzip();
+        let u = found.into_iter().next().expect("three derivatives were asked for");
+        Places { points: self.points.with_state([u, ux, uy]), about: Some(iterate), ..self }
+    }
+
+    /// The points as fields take them.
+    pub fn sample(&self) -> &Sample {
+        &self.points
+    }
+
+    /// Operators in x and y, one for each point, in reference coordinates.
+    pub fn pull_back<'s>(&self, symbols: &'s [Symbol]) -> impl Iterator<Item = Symbol> + use<'_, 's> {
+        Frame::at(self.place.map.as_ref(), self.xi).zip(symbols).map(|(frame, symbol)| frame.pull_back(symbol))
+    }
+
+    /// The outward unit normals, where all points lie on one side.
+    pub fn normals(&self, side: usize) -> Vec<Point> {
+        let map = self.place.map.as_ref();
+        self.xi.iter().map(|&xi| unit_normal(map, side, map.jacobian(xi))).collect()
+    }
+}
+
+impl Coefficients for Places<'_> {
+    fn points(&self) -> (&[f64], &[f64]) {
+        (&self.points.x, &self.points.y)
+    }
+
+    fn subdomain(&self) -> usize {
+        self.number
+    }
+
+    fn values(&self, field: &FieldRef, key: &str) -> Result<Vec<f64>> {
+        self.points.one_sided(field.as_ref(), key, self.number)
+    }
+
+    /// The field's own gradient, or that of its interpolant on the subdomain.
+    fn gradients(&self, field: &FieldRef, key: &str) -> Result<[Vec<f64>; 2]> {
+        let n = self.xi.len();
+        let (mut dx, mut dy) = (vec![0.0; n], vec![0.0; n]);
+        if field.constant().is_some() {
+            return Ok([dx, dy]);
+        }
+        let known = field
+            .gradients(&self.points.samples(self.number), &mut dx, &mut dy)
+            .map_err(|failure| Error::Callback { quantity: key.into(), failure })?;
+        if !known {
+            let map = self.place.map.as_ref();
+            let fit = Interpolant::adaptive(map.shape(), |xi| {
+                Sample::new(self.place, xi.iter().copied()).one_sided(field.as_ref(), key, self.number)
+            })?;
+            for (i, &xi) in self.xi.iter().enumerate() {
+                let (g, inverse) = (fit.gradient(xi), Frame::new(map, xi).inverse);
+                dx[i] = inverse[0][0] * g[0] + inverse[1][0] * g[1];
+                dy[i] = inverse[0][1] * g[0] + inverse[1][1] * g[1];
+            }
+        }
+        self.points.finite(&dx, key, self.number)?;
+        self.points.finite(&dy, key, self.number)?;
+        Ok([dx, dy])
+    }
+
+    fn boundary_values(&self, field: &FieldRef, key: &str) -> Result<Vec<f64>> {
+        self.points.values(field.as_ref(), key, self.number)
+    }
+
+    fn state(&self) -> Option<State<'_>> {
+        self.points.state()
+    }
+
+    fn second_derivatives(&self) -> Option<[Vec<f64>; 3]> {
+        const OPERATORS: [[[f64; 2]; 2]; 3] =
+            [[[1.0, 0.0], [0.0, 0.0]], [[0.0, 1.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 1.0]]];
+        let found = self.about?.reference_derivatives(self.number, self.xi, &[1, 2, 3, 4, 5]);
+        let mut out = [(); 3].map(|()| Vec::with_capacity(self.xi.len()));
+        for (i, frame) in Frame::at(self.place.map.as_ref(), self.xi).enumerate() {
+            for (out, operator) in out.iter_mut().zip(OPERATORS) {
+                let symbol = frame.hessian(operator);
+                out.push(found.iter().zip(&symbol.0[1..6]).map(|(d, c)| c * d[i]).sum());
+            }
+        }
+        Some(out)
+    }
+
+    fn jets(&self, field: &FieldRef, key: &str) -> Result<Jets> {
+        let mut jets = Jets::new(self.xi.len());
+        if !field.depends_on().state {
+            jets.value = self.values(field, key)?;
+            let [dx, dy] = self.gradients(field, key)?;
+            (jets.first[X], jets.first[Y]) = (dx, dy);
+            return Ok(jets);
+        }
+        let known = field
+            .jets(&self.points.samples(self.number), &mut jets)
+            .map_err(|failure| Error::Callback { quantity: key.into(), failure })?;
+        if !known {
+            return Err(without_derivatives(key, field));
+        }
+        for values in std::iter::once(&jets.value).chain(&jets.first).chain(&jets.second) {
+            self.points.finite(values, key, self.number)?;
+        }
+        Ok(jets)
+    }
+}
+
+/// A problem on a decomposition; a nonlinear one with the iterate about which it is linearised.
+#[derive(Clone, Copy)]
+pub struct Scene<'a> {
+    /// The problem.
+    pub problem: &'a Problem,
+    /// Where.
+    pub decomposition: &'a Decomposition,
+    /// The iterate; none for linear problems.
+    pub about: Option<&'a dyn Iterate>,
+}
+
+impl<'a> Scene<'a> {
+    /// A linear problem on a decomposition.
+    pub fn linear(problem: &'a Problem, decomposition: &'a Decomposition) -> Self {
+        Scene { problem, decomposition, about: None }
+    }
+
+    /// Reference points of subdomain s.
+    pub fn places(&self, s: usize, xi: &'a [Point]) -> Places<'a> {
+        let places = Places::new(self.decomposition, s, xi);
+        match self.about {
+            Some(iterate) => places.about(iterate),
+            None => places,
+        }
+    }
+
+    /// The subdomain of a number.
+    fn subdomain(&self, s: usize) -> &'a Subdomain {
+        &self.decomposition.subdomains[s]
+    }
+}
+
+/// The operator L at reference points of a subdomain, in reference coordinates, not scaled.
+pub fn interior_symbols(scene: &Scene<'_>, s: usize, xi: &[Point]) -> Result<Vec<Symbol>> {
+    if scene.problem.equation.order() > 2 && scene.subdomain(s).map.affine().is_none() {
+        return Err(Error::input(
+            "equation.plate",
+            "curved subdomains",
+            format!("the plate is solved on affine subdomains only, and subdomain {s} is curved"),
+            "use a domain with straight sides, cut into triangles and parallelograms",
+        ));
+    }
+    let places = scene.places(s, xi);
+    let symbols = scene.problem.interior(&places)?;
+    Ok(places.pull_back(&symbols).collect())
+}
+
+/// The flux of a transmission pair at points of a side, in reference coordinates.
+fn flux_symbols(problem: &Problem, places: &Places<'_>, side: usize, pair: usize) -> Result<Vec<Symbol>> {
+    let symbols = problem.flux(pair, places, &places.normals(side))?;
+    Ok(places.pull_back(&symbols).collect())
+}
+
+/// The units of an edge. The flux is measured in units of the larger coefficient of its two sides, and by the length that a
+/// node stands for: a jump that is small is small as a force.
+pub fn edge_scale(scene: &Scene<'_>, collocation: &Collocation, weights: Weights, edge: &Edge) -> Result<EdgeScale> {
+    let Scene { problem, decomposition, .. } = *scene;
+    if weights == Weights::Unit {
+        return Ok(EdgeScale::UNIT);
+    }
+    let h = edge.width;
+    let along = |side: usize| -> Vec<Point> {
+        let side = &edge.sides[side];
+        let shape = decomposition.subdomains[side.subdomain].map.shape();
+        collocation.side.iter().map(|&t| shape.side_point(side.side, side.span.along(t))).collect()
+    };
+    let (stretch, lengths) = match collocation.nodes {
+        Nodes::Uniform => (Vec::new(), Vec::new()),
+        Nodes::Chebyshev => {
+            let first = &edge.sides[0];
+            let map = decomposition.subdomains[first.subdomain].map.as_ref();
+            let speed = |xi: Point| first.span.length() * side_speed(map, first.side, map.jacobian(xi));
+            let speeds: Vec<f64> = along(0).into_iter().map(speed).collect();
+            let per_side = speeds.len() as f64;
+            let roots = || collocation.perimeter.iter().map(|node| node.root).zip(&speeds);
+            (
+                roots().map(|(root, speed)| root * speed / h).collect(),
+                roots().map(|(root, speed)| root * root * speed / per_side).collect(),
+            )
+        }
+    };
+    let mut largest = 0.0f64;
+    for (k, side) in edge.sides.iter().enumerate() {
+        let xi = along(k);
+        largest = largest.max(problem.coefficient(&scene.places(side.subdomain, &xi))?);
+    }
+    let units = [0, 1].map(|pair| problem.equation.units(pair, h, largest));
+    Ok(EdgeScale { trace: units.map(|u| u[0]), flux: units.map(|u| u[1]), stretch, lengths })
+}
+
+/// Makes the rows of conditions on a side of a subdomain.
+struct ConditionRows<'a> {
+    problem: &'a Problem,
+    weights: Weights,
+    places: &'a Places<'a>,
+    side: usize,
+}
+
+impl ConditionRows<'_> {
+    /// Rows (symbol, scale) for value `index` of a condition.
+    fn rows(&self, condition: &Condition, key: &str, index: usize) -> Result<Vec<(Symbol, f64)>> {
+        let weighted = |symbol: Symbol, unit: f64, weight: f64| match self.weights {
+            Weights::Unit => (symbol, 1.0),
+            Weights::Scaled { .. } => (symbol.scaled(weight * unit), weight * unit),
+        };
+        let flux_weight = match self.weights {
+            Weights::Unit => 1.0,
+            Weights::Scaled { flux, .. } => flux,
+        };
+        match condition.row(index) {
+            BoundaryRow::Trace(pair) => {
+                let traces = vec![self.problem.equation.trace(pair); self.places.xi.len()];
+                let h = width_across(self.places.place.map.as_ref(), self.side);
+                let [unit, _] = self.problem.equation.units(pair, h, 1.0);
+                let row = |symbol: Symbol| weighted(symbol, unit, self.weights.interface(pair));
+                Ok(self.places.pull_back(&traces).map(row).collect())
+            }
+            BoundaryRow::Flux(_) => {
+                let fluxes = flux_symbols(self.problem, self.places, self.side, 0)?;
+                let terms = self.problem.condition_terms(condition, key, self.places)?;
+                let row = |(flux, terms): (Symbol, Symbol)| {
+                    let whole = flux.plus(terms);
+                    let unit = reference_unit(&flux);
+                    weighted(whole, unit / (1.0 + (whole.0[0] * unit).abs()), flux_weight)
+                };
+                let terms: Vec<Symbol> = self.places.pull_back(&terms).collect();
+                Ok(fluxes.into_iter().zip(terms).map(row).collect())
+            }
+        }
+    }
+}
+
+/// What turns a flux into a derivative of size one in reference coordinates.
+fn reference_unit(flux: &Symbol) -> f64 {
+    let length = flux.0[1].hypot(flux.0[2]);
+    if length > 0.0 { 1.0 / length } else { 1.0 }
+}
+
+/// Where a linearised equation degenerates, its rows count as if it had at least this share of its largest size in the subdomain:
+/// the p-Laplacian has no leading part where the gradient vanishes, and rows that are all noise would be blown up there.
+const LEAST_SIZE: f64 = 0.3;
+
+/// All rows of subdomain s.
+pub fn local_rows(
+    scene: &Scene<'_>,
+    collocation: &Collocation,
+    weights: Weights,
+    scales: &[EdgeScale],
+    s: usize,
+) -> Result<LocalRows> {
+    let subdomain = scene.subdomain(s);
+    let (map, equation) = (subdomain.map.as_ref(), &scene.problem.equation);
+
+    let symbols = interior_symbols(scene, s, &collocation.interior)?;
+    let mut sizes: Vec<f64> = symbols.iter().map(|symbol| equation.size(symbol)).collect();
+    if scene.about.is_some() {
+        let least = LEAST_SIZE * sizes.iter().copied().fold(0.0, f64::max);
+        sizes.iter_mut().for_each(|size| *size = size.max(least));
+    }
+    let scale = |(&size, &xi): (&f64, &Point)| match weights {
+        Weights::Unit => Ok(1.0),
+        Weights::Scaled { .. } if size > 0.0 => Ok(weights.interior(collocation.shape, xi) / size),
+        Weights::Scaled { .. } => Err(vanishing(map.point(xi), s)),
+    };
+    let interior_scale: Vec<f64> = sizes.iter().zip(&collocation.interior).map(scale).collect::<Result<_>>()?;
+    let interior: Symbols = symbols.iter().zip(&interior_scale).map(|(symbol, &scale)| symbol.scaled(scale)).collect();
+    // Of the product, since in a ring both factors go through many orders of magnitude.
+    let jacobians = collocation.interior.iter().map(|&xi| determinant(map.jacobian(xi)));
+    sizes.iter_mut().zip(jacobians).for_each(|(size, area)| *size *= area);
+
+    let mut rows = LocalRows {
+        interior,
+        interior_scale,
+        layout: collocation.layout(subdomain),
+        perimeter: Symbols::new(),
+        perimeter_scale: Vec::new(),
+        perimeter_kind: Vec::new(),
+        flux: Symbols::new(),
+        flux_scale: flux_scale(weights, determinant(map.jacobian(map.shape().center()))),
+        balance: None,
+    };
+    let maker = PerimeterRows { scene, collocation, weights, scales, s };
+    for pair in 0..equation.pairs() {
+        maker.add_pieces(&mut rows, pair)?;
+        maker.add_corners(&mut rows, pair)?;
+    }
+    for pair in 0..equation.pairs() {
+        let ends = rows.layout.flux_starts.iter().copied().skip(1).chain([rows.layout.fluxes.len()]);
+        for ((piece, &start), end) in subdomain.pieces.iter().zip(&rows.layout.flux_starts).zip(ends) {
+            let node = |&place: &usize| collocation.perimeter[rows.layout.nodes[place]].xi;
+            let xi: Vec<Point> = rows.layout.fluxes[start..end].iter().map(node).collect();
+            let fluxes = flux_symbols(scene.problem, &scene.places(s, &xi), piece.side, pair)?;
+            fluxes.iter().for_each(|symbol| rows.flux.push(&symbol.scaled(rows.flux_scale[pair])));
+        }
+    }
+    if collocation.conserves() {
+        let size = collocation.shape.area() * sizes.iter().sum::<f64>() / sizes.len() as f64;
+        rows.balance = Some(balance(scene, s, collocation, weights, size)?);
+    }
+    Ok(rows)
+}
+
+/// Powers of two near the extent of a subdomain with the given Jacobian, and near its cube.
+fn flux_scale(weights: Weights, determinant: f64) -> [f64; 2] {
+    if weights == Weights::Unit {
+        return [1.0; 2];
+    }
+    let extent = 2f64.powi((0.5 * determinant.log2()).round() as i32);
+    [extent, extent.powi(3)]
+}
+
+/// The weight of the flux balance against the equation.
+const BALANCE: f64 = 100.0;
+
+/// The weight of the rows where rings end. From 1 to 100 nothing changes.
+const CORE: f64 = 1.0;
+
+/// The flux balance of a subdomain whose equation, integrated over it, has the given size.
+fn balance(scene: &Scene<'_>, s: usize, collocation: &Collocation, weights: Weights, size: f64) -> Result<Balance> {
+    let (problem, rule) = (scene.problem, &collocation.integration);
+    let (equation, map) = (&problem.equation, scene.subdomain(s).map.as_ref());
+    let areas: Vec<f64> = rule.inside.iter().map(|&xi| determinant(map.jacobian(xi))).collect();
+    let scale = match weights {
+        Weights::Unit => 1.0,
+        Weights::Scaled { .. } => BALANCE / size,
+    };
+    let sides = collocation.shape.sides();
+    let per_side = rule.around.len() / sides;
+    let mut around = Symbols::new();
+    for side in 0..sides {
+        let points = &rule.around[side * per_side..(side + 1) * per_side];
+        // The flux of the last pair is the one that the source feeds.
+        let fluxes = flux_symbols(problem, &scene.places(s, points), side, equation.pairs() - 1)?;
+        for ((flux, &xi), w) in fluxes.iter().zip(points).zip(&rule.around_weights[side * per_side..]) {
+            let length = side_speed(map, side, map.jacobian(xi));
+            around.push(&flux.scaled(equation.flux_sign() * scale * w * length));
+        }
+    }
+    let mut inside = Symbols::new();
+    let places = scene.places(s, &rule.inside);
+    if let Some(terms) = problem.lower_order(&places)? {
+        for (i, term) in places.pull_back(&terms).enumerate() {
+            inside.push(&term.scaled(scale * rule.inside_weights[i] * areas[i]));
+        }
+    }
+    Ok(Balance { around, inside, scale })
+}
+
+/// Makes the rows on the perimeter of subdomain s.
+struct PerimeterRows<'a> {
+    scene: &'a Scene<'a>,
+    collocation: &'a Collocation,
+    weights: Weights,
+    scales: &'a [EdgeScale],
+    s: usize,
+}
+
+impl PerimeterRows<'_> {
+    fn subdomain(&self) -> &Subdomain {
+        self.scene.subdomain(self.s)
+    }
+
+    /// The rows of a condition on a part of the boundary, at points of a side.
+    fn conditions(&self, part: usize, side: usize, pair: usize, xi: &[Point]) -> Result<Vec<(Symbol, f64)>> {
+        let Scene { problem, decomposition, .. } = *self.scene;
+        let places = self.scene.places(self.s, xi);
+        let maker = ConditionRows { problem, weights: self.weights, places: &places, side };
+        maker.rows(&problem.conditions[part], &part_name(decomposition, part), pair)
+    }
+
+    /// The rows of a transmission pair at the nodes of all pieces.
+    fn add_pieces(&self, rows: &mut LocalRows, pair: usize) -> Result<()> {
+        let per_piece = self.collocation.side.len();
+        for (piece, &start) in self.subdomain().pieces.iter().zip(&rows.layout.pieces.clone()) {
+            let nodes: Vec<_> = rows.layout.nodes[start..start + per_piece]
+                .iter()
+                .map(|&node| &self.collocation.perimeter[node])
+                .collect();
+            let xi: Vec<Point> = nodes.iter().map(|node| node.xi).collect();
+            let (found, kind) = match piece.behind {
+                Behind::Boundary(part) => {
+                    (self.conditions(part, piece.side, pair, &xi)?, PerimeterRow::Condition { part, index: pair })
+                }
+                Behind::Edge { edge, .. } => {
+                    let weight = self.weights.interface(pair);
+                    let unit = self.scales[edge].trace[pair];
+                    let traces = vec![self.scene.problem.equation.trace(pair); xi.len()];
+                    let places = Places::new(self.scene.decomposition, self.s, &xi);
+                    let row = |symbol: Symbol| (symbol.scaled(weight * unit), weight);
+                    (places.pull_back(&traces).map(row).collect(), PerimeterRow::Interface)
+                }
+                Behind::Core => (self.core(&xi), PerimeterRow::Core),
+            };
+            for ((symbol, scale), node) in found.into_iter().zip(nodes) {
+                rows.add(&symbol.scaled(node.root), scale * node.root, kind);
+            }
+        }
+        Ok(())
+    }
+
+    /// Where rings end, `r du/dr = (x - c) . grad u = 0`, at points of the innermost side.
+    fn core(&self, xi: &[Point]) -> Vec<(Symbol, f64)> {
+        let map = self.subdomain().map.as_ref();
+        let weight = match self.weights {
+            Weights::Unit => 1.0,
+            Weights::Scaled { .. } => CORE,
+        };
+        let row = |&xi: &Point| {
+            let (_, from_corner) = map.offset(xi);
+            (Frame::new(map, xi).gradient(from_corner).scaled(weight), weight)
+        };
+        xi.iter().map(row).collect()
+    }
+
+    /// The rows of a transmission pair at the corners, if they are nodes.
+    fn add_corners(&self, rows: &mut LocalRows, pair: usize) -> Result<()> {
+        let map = self.subdomain().map.as_ref();
+        for node in self.collocation.perimeter.iter().filter(|node| node.corner.is_some()) {
+            let corner = node.corner.expect("it is a corner");
+            match self.holds_at(corner) {
+                Holds::Interface => {
+                    let vertex = &self.scene.decomposition.vertices[self.subdomain().vertices[corner]];
+                    let [unit, _] = match self.weights {
+                        Weights::Unit => [1.0; 2],
+                        Weights::Scaled { .. } => self.scene.problem.equation.units(pair, vertex.width, 1.0),
+                    };
+                    let weight = self.weights.interface(pair);
+                    let symbol = Frame::new(map, node.xi).pull_back(&self.scene.problem.equation.trace(pair));
+                    rows.add(&symbol.scaled(weight * unit), weight, PerimeterRow::Interface);
+                }
+                Holds::OnSide(side, part) => {
+                    let (symbol, scale) = self.conditions(part, side, pair, &[node.xi])?[0];
+                    rows.add(&symbol, scale, PerimeterRow::Condition { part, index: pair });
+                }
+                Holds::OnPart(part) => {
+                    // The normal of a part that is not a side of the subdomain is not known here.
+                    let (symbol, scale) = match self.scene.problem.conditions[part].row(pair) {
+                        BoundaryRow::Trace(_) => self.conditions(part, node.side, pair, &[node.xi])?[0],
+                        BoundaryRow::Flux(_) => (Symbol::ZERO, 0.0),
+                    };
+                    rows.add(&symbol, scale, PerimeterRow::Condition { part, index: pair });
+                }
+                Holds::Nothing => rows.add(&Symbol::ZERO, 0.0, PerimeterRow::Interface),
+            }
+        }
+        Ok(())
+    }
+
+    /// What holds at a corner that is a node. On the boundary a condition on u goes before the others.
+    fn holds_at(&self, corner: usize) -> Holds {
+        let subdomain = self.subdomain();
+        let vertex = &self.scene.decomposition.vertices[subdomain.vertices[corner]];
+        if vertex.parts.is_empty() {
+            return Holds::Interface;
+        }
+        let essential = |part: usize| self.scene.problem.conditions[part].is_essential();
+        // The side to the left or right, then the one above or below.
+        let beside = [(corner + 3) % 4, corner];
+        let ordered = if corner.is_multiple_of(2) { beside } else { [beside[1], beside[0]] };
+        let on: Vec<(usize, usize)> =
+            ordered.into_iter().filter_map(|side| Some((side, subdomain.boundary(side)?))).collect();
+        let found = on.iter().find(|(_, part)| essential(*part)).or(on.first());
+        match (found, vertex.parts.iter().copied().find(|&part| essential(part))) {
+            (Some(&(side, part)), _) => Holds::OnSide(side, part),
+            (None, Some(part)) => Holds::OnPart(part),
+            (None, None) => Holds::Nothing,
+        }
+    }
+}
+
+/// What holds at a corner.
+enum Holds {
+    /// It is an interface node.
+    Interface,
+    /// The condition on a side of the subdomain, which is on this part of the boundary.
+    OnSide(usize, usize),
+    /// The condition on a part of the boundary that meets the subdomain in this corner only.
+    OnPart(usize),
+    /// Nothing that the subdomain could tell: the parts that meet it in this corner have a condition on the flux.
+    Nothing,
+}
+
+impl LocalRows {
+    fn add(&mut self, symbol: &Symbol, scale: f64, kind: PerimeterRow) {
+        self.perimeter.push(symbol);
+        self.perimeter_scale.push(scale);
+        self.perimeter_kind.push(kind);
+    }
+}

@@ -1,0 +1,172 @@
+//! The right-hand side F of a local problem: source and boundary values at the nodes, times the scales of the rows.
+
+use std::collections::BTreeMap;
+
+use faer::{Mat, MatRef};
+
+use crate::base::error::{Error, Result};
+use crate::domain::collocation::Collocations;
+use crate::domain::decomposition::{Decomposition, part_name};
+use crate::domain::map::{Point, determinant};
+use crate::domain::sample::Sample;
+use crate::local::operator::{LocalRows, PerimeterRow, Places};
+use crate::problem::field::{Field, FieldRef};
+use crate::problem::model::{Data, Equation};
+
+/// What turns data into a right-hand side: the scales of the rows, and what they say.
+pub(crate) struct DataRows {
+    pub(super) interior_scale: Vec<f64>,
+    pub(super) perimeter_scale: Vec<f64>,
+    pub(super) perimeter_kind: Vec<PerimeterRow>,
+    /// The perimeter nodes, as indices into [`Collocation::perimeter`].
+    nodes: Vec<usize>,
+    /// The scale of the flux balance, if there is one.
+    pub(super) balance_scale: Option<f64>,
+    /// What the fluxes of the first pair are multiplied with.
+    pub(super) flux_scale: f64,
+}
+
+impl DataRows {
+    /// Takes the scales, which nothing else needs, from the rows of a subdomain.
+    pub fn taken_from(rows: &mut LocalRows) -> Self {
+        DataRows {
+            interior_scale: std::mem::take(&mut rows.interior_scale),
+            perimeter_scale: std::mem::take(&mut rows.perimeter_scale),
+            perimeter_kind: std::mem::take(&mut rows.perimeter_kind),
+            nodes: rows.layout.nodes.clone(),
+            balance_scale: rows.balance.as_ref().map(|balance| balance.scale),
+            flux_scale: rows.flux_scale[0],
+        }
+    }
+
+    /// Interior nodes.
+    pub fn interior(&self) -> usize {
+        self.interior_scale.len()
+    }
+}
+
+/// Where the data are evaluated.
+pub(crate) struct RightHandSide<'a> {
+    pub equation: &'a Equation,
+    pub decomposition: &'a Decomposition,
+    pub collocations: &'a Collocations,
+}
+
+impl RightHandSide<'_> {
+    /// F of subdomain s, one column for each set of data: the source, the boundary values, and the integral of the source.
+    pub fn of(&self, s: usize, rows: &DataRows, data: &[Data]) -> Result<Mat<f64>> {
+        let map = self.decomposition.subdomains[s].map.as_ref();
+        let collocation = self.collocations.of(map.shape());
+        let (inside, around) = (collocation.interior.len(), rows.perimeter_scale.len());
+        let interior = self.loads(&collocation.interior, s)?;
+        let whole = match rows.balance_scale {
+            Some(scale) => {
+                let rule = &collocation.integration;
+                let weight = |(&xi, w): (&Point, f64)| scale * w * determinant(map.jacobian(xi));
+                let weights: Vec<f64> =
+                    rule.inside.iter().zip(rule.inside_weights.iter().copied()).map(weight).collect();
+                Some((self.loads(&rule.inside, s)?, weights))
+            }
+            None => None,
+        };
+        let mut f = Mat::zeros(inside + around + usize::from(whole.is_some()), data.len());
+        for (column, data) in data.iter().enumerate() {
+            let out = f.col_as_slice_mut(column);
+            let source = interior.of(&data.source)?;
+            out.iter_mut().zip(source).zip(&rows.interior_scale).for_each(|((o, f), scale)| *o = scale * f);
+            self.boundary_values(rows, data, s, &mut out[inside..inside + around])?;
+            if let Some((loads, weights)) = &whole {
+                out[inside + around] = loads.of(&data.source)?.iter().zip(weights).map(|(f, w)| f * w).sum();
+            }
+        }
+        Ok(f)
+    }
+
+    /// A source as the rows of subdomain s see it: its values at the interior nodes and, last, its integral.
+    pub fn load(&self, s: usize, source: &dyn Field, key: &str) -> Result<Vec<f64>> {
+        let place = &self.decomposition.subdomains[s];
+        let collocation = self.collocations.of(place.map.shape());
+        let at = |xi: &[Point]| Sample::new(place, xi.iter().copied()).values(source, key, s);
+        let mut load = at(&collocation.interior)?;
+        let rule = &collocation.integration;
+        let areas = rule.inside.iter().map(|&xi| determinant(place.map.jacobian(xi)));
+        load.push(at(&rule.inside)?.iter().zip(&rule.inside_weights).zip(areas).map(|((f, w), a)| f * w * a).sum());
+        Ok(load)
+    }
+
+    /// F of subdomain s for sources by numbers, one column for each: loads as [`RightHandSide::load`] has them, and no
+    /// boundary values.
+    pub fn of_loads(&self, s: usize, rows: &DataRows, loads: MatRef<'_, f64>) -> Result<Mat<f64>> {
+        let (inside, around) = (rows.interior_scale.len(), rows.perimeter_scale.len());
+        let mut f = Mat::zeros(inside + around + usize::from(rows.balance_scale.is_some()), loads.ncols());
+        let shape = self.decomposition.subdomains[s].map.shape();
+        let first = &self.collocations.of(shape).interior[..1];
+        // A unit that varies is refused beforehand: see `Problem::validate`.
+        let unit = self.equation.load_unit(&Places::new(self.decomposition, s, first))?.map_or(1.0, |unit| unit[0]);
+        for k in 0..loads.ncols() {
+            for (i, scale) in rows.interior_scale.iter().enumerate() {
+                f[(i, k)] = scale * loads[(i, k)] / unit;
+            }
+            if let Some(scale) = rows.balance_scale {
+                f[(inside + around, k)] = scale * loads[(inside, k)] / unit;
+            }
+        }
+        Ok(f)
+    }
+
+    /// Writes boundary values into a column of F of subdomain s.
+    pub fn set_boundary_values(&self, s: usize, rows: &DataRows, data: &Data, column: &mut [f64]) -> Result<()> {
+        let (inside, around) = (rows.interior_scale.len(), rows.perimeter_scale.len());
+        self.boundary_values(rows, data, s, &mut column[inside..inside + around])
+    }
+
+    fn loads(&self, xi: &[Point], subdomain: usize) -> Result<Loads> {
+        let unit = self.equation.load_unit(&Places::new(self.decomposition, subdomain, xi))?;
+        let points = Sample::new(&self.decomposition.subdomains[subdomain], xi.iter().copied());
+        Ok(Loads { points, unit, subdomain })
+    }
+
+    /// The boundary values in the perimeter rows of subdomain s.
+    fn boundary_values(&self, rows: &DataRows, data: &Data, s: usize, out: &mut [f64]) -> Result<()> {
+        let place = &self.decomposition.subdomains[s];
+        let perimeter = &self.collocations.of(place.map.shape()).perimeter;
+        let mut wanted: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+        for (row, kind) in rows.perimeter_kind.iter().enumerate() {
+            if let PerimeterRow::Condition { part, index } = *kind {
+                wanted.entry((part, index)).or_default().push(row);
+            }
+        }
+        for ((part, index), at) in wanted {
+            let sample = Sample::new(place, at.iter().map(|&row| perimeter[rows.nodes[row % rows.nodes.len()]].xi));
+            let key = part_name(self.decomposition, part);
+            let Some(values) = data.boundary.get(part).and_then(|values| values.get(index)) else {
+                let problem = format!("there is no value {index} on part {part} of the boundary");
+                let hint = "give the values of the condition on every part, as Problem::data does";
+                return Err(Error::input(key, format!("{} parts", data.boundary.len()), problem, hint));
+            };
+            let values = sample.values(values.as_ref(), &key, s)?;
+            for (&row, value) in at.iter().zip(values) {
+                out[row] = rows.perimeter_scale[row] * value;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Points where sources are taken.
+struct Loads {
+    points: Sample,
+    /// What loads are divided by.
+    unit: Option<Vec<f64>>,
+    subdomain: usize,
+}
+
+impl Loads {
+    fn of(&self, source: &FieldRef) -> Result<Vec<f64>> {
+        let mut source = self.points.values(source.as_ref(), "equation.source", self.subdomain)?;
+        if let Some(unit) = &self.unit {
+            source.iter_mut().zip(unit).for_each(|(q, d)| *q /= d);
+        }
+        Ok(source)
+    }
+}

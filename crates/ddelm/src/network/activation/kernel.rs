@@ -1,0 +1,307 @@
+//! Branch-free kernels: an activation and its first four derivatives at one point, without a jump or a call.
+//!
+//! A loop over such a kernel becomes vector code under any instruction set. It holds only fused multiply-adds, sums,
+//! products, one division and bit operations. IEEE 754 fixes how each of them is rounded, so a value has the same bits
+//! in every lane, at every vector width and on every machine; only WebAssembly, which has no fused operation, rounds some of
+//! them [otherwise](crate::algebra::fused).
+//!
+//! The exponential rests on `exp(y) = 2^k exp(r)` with `k = round(y / ln 2)`, `|r| <= ln(2) / 2`; the sine on
+//! `z = q pi/2 + r` with `|r| <= pi/4`. Taylor's polynomials do the rest: their first missing term is below a fifth of
+//! a unit in the last place.
+//!
+//! # References
+//! W. J. Cody and W. Waite, Software Manual for the Elementary Functions, 1980: reduction by a constant in parts.
+
+use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, LN_2, LOG2_E};
+
+use crate::algebra::fused::{fused, fused_exactly};
+
+/// An activation that can be evaluated without a branch.
+pub(super) trait Kernel: Copy {
+    /// The largest |z| for which [`jet`](Kernel::jet) is accurate.
+    const RANGE: f64 = f64::INFINITY;
+
+    /// The derivatives of order 0 to 4 at z. Those that the caller drops cost nothing, for the call is inlined.
+    fn jet(self, z: f64) -> [f64; 5];
+}
+
+/// tanh z = e / (e + 2) with e = exp(2|z|) - 1.
+///
+/// sech^2 z = 4 h (1 - h) with h = 1 / (e + 2) keeps its relative accuracy where 1 - tanh^2 z has none.
+#[derive(Clone, Copy)]
+pub(super) struct Tanh;
+
+impl Kernel for Tanh {
+    #[inline(always)]
+    fn jet(self, z: f64) -> [f64; 5] {
+        // exp(708) is almost the largest number. There tanh is 1 and its derivatives are below 1e-306.
+        let y = bounded(2.0 * z.abs(), 708.0);
+        let (k, r) = split_by_ln_2(y);
+        let scale = power_of_two(k, 0);
+        let e = fused(scale, exp_m1(r), scale - 1.0);
+        let h = 1.0 / (e + 2.0);
+        // t = e h has one rounding too many: a Newton step removes it, for less than a second division.
+        let t = e * h;
+        let t = with_sign_of(z, fused(fused_exactly(-(e + 2.0), t, e), h, t));
+        let s = 4.0 * h * (1.0 - h);
+        [t, s, -2.0 * t * s, s * fused(-6.0, s, 4.0), t * s * fused(24.0, s, -8.0)]
+    }
+}
+
+/// sin z = +-sin r or +-cos r, by the quadrant q mod 4.
+#[derive(Clone, Copy)]
+pub(super) struct Sin;
+
+impl Kernel for Sin {
+    // With 17 bits in q, r is good to the last place even next to a multiple of pi / 2.
+    const RANGE: f64 = 1e5;
+
+    #[inline(always)]
+    fn jet(self, z: f64) -> [f64; 5] {
+        let (q, r) = split_by_half_pi(z.abs());
+        let (sin, cos) = sin_cos(r);
+        let (sin, cos) = if q & 1 == 0 { (sin, cos) } else { (cos, sin) };
+        // sin is negative in the quadrants 2 and 3, cos in 1 and 2.
+        let sin = with_sign_of(z, flipped(sin, q));
+        let cos = flipped(cos, q.wrapping_add(1));
+        [sin, cos, -sin, -cos, sin]
+    }
+}
+
+/// exp(-z^2), the rounding error of z^2 included.
+#[derive(Clone, Copy)]
+pub(super) struct Gaussian;
+
+impl Gaussian {
+    /// exp(-z^2) underflows to zero from here on. A bounded z keeps its product with zero from being NaN.
+    pub(super) const END: f64 = 28.0;
+
+    /// z^2 as a rounded square and what is missing from it.
+    #[inline(always)]
+    pub(super) fn square(z: f64) -> (f64, f64) {
+        let square = z * z;
+        (square, fused_exactly(z, z, -square))
+    }
+
+    /// The derivatives at z from the value g there: g times Hermite's polynomials.
+    #[inline(always)]
+    pub(super) fn hermite(z: f64, g: f64) -> [f64; 5] {
+        let y = 2.0 * z;
+        let y2 = y * y;
+        [g, -y * g, (y2 - 2.0) * g, y * (6.0 - y2) * g, fused(y2, y2 - 12.0, 12.0) * g]
+    }
+}
+
+impl Kernel for Gaussian {
+    #[inline(always)]
+    fn jet(self, z: f64) -> [f64; 5] {
+        let z = with_sign_of(z, bounded(z.abs(), Gaussian::END));
+        let (square, rest) = Gaussian::square(z);
+        let (k, r) = split_by_ln_2(-square);
+        // k falls to -1131, which is no exponent of a normal number: scale in two steps.
+        let scale = power_of_two(k, 200);
+        let g = fused(scale, exp_m1(r - rest), scale) * power_of_two(0, -200);
+        Gaussian::hermite(z, g)
+    }
+}
+
+/// 1.5 * 2^52: a sum with it is rounded to an integer, which stands in the lowest bits of the sum.
+const ROUNDER: f64 = 6_755_399_441_055_744.0;
+
+/// ln 2 - `LN_2`.
+const LN_2_REST: f64 = 2.319_046_813_846_299_6e-17;
+
+/// pi / 2 - `FRAC_PI_2`, in two parts.
+const FRAC_PI_2_REST: [f64; 2] = [6.123_233_995_736_766e-17, -1.497_384_904_859_169_8e-33];
+
+/// 1 / n! for n = 0..=17.
+const INVERSE_FACTORIAL: [f64; 18] = {
+    let (mut inverse, mut factorial, mut n) = ([1.0; 18], 1.0, 1);
+    while n < inverse.len() {
+        factorial *= n as f64;
+        inverse[n] = 1.0 / factorial;
+        n += 1;
+    }
+    inverse
+};
+
+/// y = k ln 2 + r: the integer k in the low bits of a word, and r.
+#[inline(always)]
+fn split_by_ln_2(y: f64) -> (u64, f64) {
+    let shifted = fused(y, LOG2_E, ROUNDER);
+    let k = shifted - ROUNDER;
+    // The first step is exact: y and k ln 2 agree in their leading bits.
+    (shifted.to_bits(), fused(-k, LN_2_REST, fused_exactly(-k, LN_2, y)))
+}
+
+/// a = q pi/2 + r: the integer q in the low bits of a word, and r.
+#[inline(always)]
+fn split_by_half_pi(a: f64) -> (u64, f64) {
+    let shifted = fused(a, FRAC_2_PI, ROUNDER);
+    let q = shifted - ROUNDER;
+    let r = fused_exactly(-q, FRAC_PI_2, a);
+    (shifted.to_bits(), fused(-q, FRAC_PI_2_REST[1], fused(-q, FRAC_PI_2_REST[0], r)))
+}
+
+/// 2^(k + shift), a normal number, for a k in the low bits of a word.
+#[inline(always)]
+fn power_of_two(k: u64, shift: i64) -> f64 {
+    f64::from_bits(k.wrapping_add_signed(1023 + shift) << 52)
+}
+
+/// exp(r) - 1 for |r| <= ln(2) / 2. Even and odd powers form two chains, so that neither waits for the other.
+#[inline(always)]
+fn exp_m1(r: f64) -> f64 {
+    let r2 = r * r;
+    let (mut even, mut odd) = (INVERSE_FACTORIAL[12], INVERSE_FACTORIAL[13]);
+    for n in [10, 8, 6, 4, 2] {
+        even = fused(even, r2, INVERSE_FACTORIAL[n]);
+        odd = fused(odd, r2, INVERSE_FACTORIAL[n + 1]);
+    }
+    fused(r2, fused(odd, r, even), r)
+}
+
+/// sin r and cos r for |r| <= pi / 4.
+#[inline(always)]
+fn sin_cos(r: f64) -> (f64, f64) {
+    let minus_r2 = -(r * r);
+    let (mut sin, mut cos) = (INVERSE_FACTORIAL[17], INVERSE_FACTORIAL[16]);
+    for n in [14, 12, 10, 8, 6, 4, 2] {
+        sin = fused(sin, minus_r2, INVERSE_FACTORIAL[n + 1]);
+        cos = fused(cos, minus_r2, INVERSE_FACTORIAL[n]);
+    }
+    (fused(minus_r2 * r, sin, r), fused(minus_r2, cos, 1.0))
+}
+
+/// min(a, bound), and NaN if a is: `f64::min` would drop it.
+#[inline(always)]
+fn bounded(a: f64, bound: f64) -> f64 {
+    if a > bound { bound } else { a }
+}
+
+/// `a` with its sign flipped if z is negative.
+#[inline(always)]
+fn with_sign_of(z: f64, a: f64) -> f64 {
+    f64::from_bits(a.to_bits() ^ (z.to_bits() & (1 << 63)))
+}
+
+/// `a` with its sign flipped in the upper two of four quadrants.
+#[inline(always)]
+fn flipped(a: f64, quadrant: u64) -> f64 {
+    f64::from_bits(a.to_bits() ^ ((quadrant & 2) << 62))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::activation::Activation;
+
+    /// Distance of two finite numbers in units in the last place: in floating-point numbers between them.
+    fn ulps(a: f64, b: f64) -> u64 {
+        let place = |v: f64| if v.is_sign_negative() { -((v.to_bits() << 1 >> 1) as i64) } else { v.to_bits() as i64 };
+        place(a).abs_diff(place(b))
+    }
+
+    /// Both signs of: an even sweep over \[0, 40\], and every size from the smallest number to 10^4.
+    fn sweep() -> impl Iterator<Item = f64> {
+        let even = (0..400_000).map(|i| i as f64 * 1.000_003e-4);
+        let sizes = (0..400_000).map(|i| 10f64.powf(-324.0 + 328.0 * i as f64 / 400_000.0));
+        even.chain(sizes).flat_map(|z| [z, -z])
+    }
+
+    /// The largest distance from the standard library in sigma, and in sigma' where both are normal numbers.
+    fn worst(kernel: impl Kernel, activation: Activation, points: impl Iterator<Item = f64>) -> [u64; 2] {
+        let mut worst = [0; 2];
+        for z in points {
+            let (ours, std) = (kernel.jet(z), activation.derivatives(z));
+            for (k, worst) in worst.iter_mut().enumerate().filter(|(k, _)| *k == 0 || std[*k].abs() > 1e-300) {
+                *worst = ulps(ours[k], std[k]).max(*worst);
+            }
+        }
+        worst
+    }
+
+    // The bounds add up the errors of both sides. For tanh they are 2.5 units here and 2 in the standard library.
+
+    #[test]
+    fn tanh_is_accurate() {
+        let [value, slope] = worst(Tanh, Activation::Tanh, sweep());
+        assert!(value <= 4 && slope <= 7, "{value} {slope}");
+    }
+
+    #[test]
+    fn sine_is_accurate() {
+        let [value, slope] = worst(Sin, Activation::Sin, sweep());
+        assert!(value <= 3 && slope <= 3, "{value} {slope}");
+    }
+
+    #[test]
+    fn sine_is_accurate_next_to_its_zeros() {
+        let zeros = (1..60_000).flat_map(|q| {
+            let z = f64::from(q) * FRAC_PI_2;
+            [z.next_down(), z, z.next_up()]
+        });
+        let [value, slope] = worst(Sin, Activation::Sin, zeros);
+        assert!(value <= 3 && slope <= 3, "{value} {slope}");
+    }
+
+    #[test]
+    fn gaussian_is_accurate() {
+        let [value, slope] = worst(Gaussian, Activation::Gaussian, sweep());
+        assert!(value <= 4 && slope <= 6, "{value} {slope}");
+    }
+
+    #[test]
+    fn gaussian_has_the_digits_of_a_longer_arithmetic() {
+        // Computed with 300 bits. Without the rest of z^2 the last would be off by hundreds of units.
+        let exact = [
+            (5.3, 6.319285885175379e-13),
+            (12.7, 8.966914191666685e-71),
+            (20.1, 3.4728527242717995e-176),
+            (26.3, 4.007281139193885e-301),
+        ];
+        for (z, g) in exact {
+            assert!(ulps(Gaussian.jet(z)[0], g) <= 1, "{z}");
+            assert!(ulps(Activation::Gaussian.derivatives(z)[0], g) <= 2, "{z}");
+        }
+    }
+
+    #[test]
+    fn higher_derivatives_agree_with_the_standard_library() {
+        // Near their zeros the derivatives are accurate only with respect to their largest term.
+        for z in sweep() {
+            let size = 1.0 + z.abs().min(Gaussian::END);
+            let terms = [Tanh.jet(z)[1] * 32.0, 1.0, Gaussian.jet(z)[0] * 60.0 * size.powi(4)];
+            let ours = [Tanh.jet(z), Sin.jet(z), Gaussian.jet(z)];
+            let std = [Activation::Tanh, Activation::Sin, Activation::Gaussian].map(|a| a.derivatives(z));
+            for ((ours, std), terms) in ours.iter().zip(&std).zip(terms) {
+                for k in 2..5 {
+                    assert!((ours[k] - std[k]).abs() <= 1e-15 * terms + 1e-300, "{z}: {ours:?} {std:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn special_values() {
+        let bits = |jet: [f64; 5]| jet.map(f64::to_bits);
+        assert_eq!(Tanh.jet(-0.0)[0].to_bits(), (-0.0f64).to_bits());
+        assert_eq!(Sin.jet(-0.0)[0].to_bits(), (-0.0f64).to_bits());
+        assert_eq!(Tanh.jet(0.0), [0.0, 1.0, 0.0, -2.0, 0.0]);
+        assert_eq!(Sin.jet(0.0), [0.0, 1.0, 0.0, -1.0, 0.0]);
+        assert_eq!(Gaussian.jet(0.0), [1.0, 0.0, -2.0, 0.0, 12.0]);
+        for z in [f64::INFINITY, f64::MAX, 1e300, 400.0] {
+            assert_eq!([Tanh.jet(z)[0], Tanh.jet(-z)[0]], [1.0, -1.0]);
+            assert!(Tanh.jet(z)[1..].iter().all(|d| d.abs() < 1e-300));
+            assert_eq!(Gaussian.jet(z), [0.0; 5]);
+            assert_eq!(Gaussian.jet(-z), [0.0; 5]);
+        }
+        for tiny in [f64::MIN_POSITIVE, 5e-324, 1e-310] {
+            assert_eq!(bits(Tanh.jet(tiny))[0], tiny.to_bits());
+            assert_eq!(bits(Sin.jet(tiny))[0], tiny.to_bits());
+        }
+        for jet in [Tanh.jet(f64::NAN), Sin.jet(f64::NAN), Gaussian.jet(f64::NAN)] {
+            assert!(jet.iter().all(|d| d.is_nan()));
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! A nonlinear problem with its coefficients at a given state: a linear problem that this state solves, if it solves the nonlinear
+//! one.
+//!
+//! What looks at the data of a problem alone, how well nodes resolve them or whether an exact solution solves it, looks at
+//! `a(x, y) = a(x, y, v, grad v)` instead.
+
+use std::sync::Arc;
+
+use crate::problem::field::{Dependence, Failure, Field, FieldRef, Samples, State};
+use crate::problem::model::{Condition, ConditionKind, Diffusion, Equation, Problem};
+
+/// A field that depends on the solution, at a given one.
+struct AtState {
+    field: FieldRef,
+    at: FieldRef,
+}
+
+impl Field for AtState {
+    fn values(&self, at: &Samples<'_>, out: &mut [f64]) -> Result<(), Failure> {
+        let [mut u, mut ux, mut uy] = [(); 3].map(|()| vec![0.0; at.len()]);
+        self.at.values(at, &mut u)?;
+        if !self.at.gradients(at, &mut ux, &mut uy)? {
+            return Err("the gradient of the state is not known".into());
+        }
+        let state = Some(State { u: &u, ux: &ux, uy: &uy });
+        self.field.values(&Samples { state, ..*at }, out)
+    }
+
+    fn gradients(&self, _: &Samples<'_>, _: &mut [f64], _: &mut [f64]) -> Result<bool, Failure> {
+        Ok(false)
+    }
+
+    fn work(&self) -> usize {
+        self.field.work() + self.at.work()
+    }
+
+    fn describe(&self) -> String {
+        self.field.describe()
+    }
+
+    fn depends_on(&self) -> Dependence {
+        Dependence { state: false, ..self.field.depends_on() }
+    }
+}
+
+impl Problem {
+    /// The problem with whatever depends on the solution taken at `state`. A linear problem stays as it is.
+    #[must_use]
+    pub fn at_state(&self, state: &FieldRef) -> Problem {
+        let freeze = |field: &FieldRef| -> FieldRef {
+            match field.depends_on().state {
+                true => Arc::new(AtState { field: field.clone(), at: state.clone() }),
+                false => field.clone(),
+            }
+        };
+        let equation = match &self.equation {
+            Equation::SecondOrder { diffusion, advection, reaction } => Equation::SecondOrder {
+                diffusion: match diffusion {
+                    Diffusion::Scalar(a) => Diffusion::Scalar(freeze(a)),
+                    Diffusion::Tensor(a) => Diffusion::Tensor(a.each_ref().map(|row| row.each_ref().map(freeze))),
+                },
+                advection: advection.as_ref().map(|b| b.each_ref().map(freeze)),
+                reaction: reaction.as_ref().map(freeze),
+            },
+            plate @ Equation::Plate { .. } => plate.clone(),
+        };
+        let condition = |condition: &Condition| Condition {
+            kind: match &condition.kind {
+                ConditionKind::Robin { coefficient } => ConditionKind::Robin { coefficient: freeze(coefficient) },
+                other => other.clone(),
+            },
+            values: condition.values.iter().map(freeze).collect(),
+        };
+        Problem {
+            equation,
+            source: freeze(&self.source),
+            conditions: self.conditions.iter().map(condition).collect(),
+            ..self.clone()
+        }
+    }
+}

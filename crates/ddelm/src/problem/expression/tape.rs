@@ -1,0 +1,578 @@
+//! A formula as a tape: the list of its operations, each after its operands, run on blocks of points.
+//!
+//! A block's values stay in the cache while the tape passes over them, and every operation is one loop. Derivatives
+//! come from the same tape by the chain rule, operation by operation (forward mode), in any of its variables:
+//! D f(a, b) = f_a D a + f_b D b. Second derivatives are in [`curvature`](super::curvature).
+
+use std::collections::HashMap;
+use std::f64::consts::E;
+
+use crate::problem::field::{Dependence, Failure, FieldRef, Samples};
+
+use super::function::{Binary, Unary, select};
+
+/// A place on the tape.
+pub(super) type Id = usize;
+
+/// What a formula is a function of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Variable {
+    X,
+    Y,
+    U,
+    Ux,
+    Uy,
+    T,
+    /// The parameter with this index.
+    Parameter(usize),
+}
+
+/// An operation, with its operands by their places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Op {
+    /// A number, by its bits: so it can be compared and hashed.
+    Constant(u64),
+    Variable(Variable),
+    Unary(Unary, Id),
+    Binary(Binary, Id, Id),
+    /// The second where the first is not zero, and otherwise the third.
+    If(Id, Id, Id),
+    /// The field with this index, at the point given by the operands.
+    Field(usize, Id, Id),
+}
+
+impl Op {
+    /// The same operation with other operands.
+    fn with_operands(self, mut operand: impl FnMut(Id) -> Id) -> Self {
+        match self {
+            Op::Constant(_) | Op::Variable(_) => self,
+            Op::Unary(f, a) => Op::Unary(f, operand(a)),
+            Op::Binary(f, a, b) => Op::Binary(f, operand(a), operand(b)),
+            Op::If(c, a, b) => Op::If(operand(c), operand(a), operand(b)),
+            Op::Field(f, a, b) => Op::Field(f, operand(a), operand(b)),
+        }
+    }
+
+    /// Whether the derivative can be other than zero, given whether those of the operands can.
+    fn varies(self, operand: impl Fn(Id) -> bool) -> bool {
+        match self {
+            Op::Constant(_) | Op::Variable(_) => false,
+            Op::Unary(f, a) => !f.is_piecewise_constant() && operand(a),
+            Op::Binary(f, a, b) => !f.is_piecewise_constant() && (operand(a) || operand(b)),
+            Op::If(_, a, b) | Op::Field(_, a, b) => operand(a) || operand(b),
+        }
+    }
+}
+
+/// Writes a tape: computes with constants at once, and keeps one copy of equal operations.
+#[derive(Default)]
+pub(super) struct Builder {
+    ops: Vec<Op>,
+    known: HashMap<Op, Id>,
+    fields: Vec<FieldRef>,
+    parameters: Vec<(String, f64)>,
+}
+
+impl Builder {
+    /// How many operations there are by now.
+    pub(super) fn len(&self) -> usize {
+        self.ops.len()
+    }
+
+    pub(super) fn constant(&mut self, value: f64) -> Id {
+        self.push(Op::Constant(value.to_bits()))
+    }
+
+    pub(super) fn variable(&mut self, variable: Variable) -> Id {
+        self.push(Op::Variable(variable))
+    }
+
+    /// A parameter as a variable, to take derivatives in it.
+    pub(super) fn parameter(&mut self, name: &str, value: f64) -> Id {
+        let known = self.parameters.iter().position(|(known, _)| known == name);
+        let index = known.unwrap_or_else(|| {
+            self.parameters.push((name.into(), value));
+            self.parameters.len() - 1
+        });
+        self.variable(Variable::Parameter(index))
+    }
+
+    pub(super) fn unary(&mut self, f: Unary, a: Id) -> Id {
+        let Some(a) = self.value(a) else {
+            return self.push(Op::Unary(f, a));
+        };
+        let mut value = [0.0];
+        f.values(&[a], &mut value);
+        self.constant(value[0])
+    }
+
+    pub(super) fn binary(&mut self, f: Binary, a: Id, b: Id) -> Id {
+        if let (Some(a), Some(b)) = (self.value(a), self.value(b)) {
+            let mut value = [0.0];
+            f.values(&[a], &[b], &mut value);
+            return self.constant(value[0]);
+        }
+        match f {
+            Binary::Power => self.power(a, b),
+            Binary::Add | Binary::Multiply => self.push(Op::Binary(f, a.min(b), a.max(b))),
+            _ => self.push(Op::Binary(f, a, b)),
+        }
+    }
+
+    /// a where the condition is not zero, and otherwise b.
+    pub(super) fn select(&mut self, condition: Id, a: Id, b: Id) -> Id {
+        match self.value(condition) {
+            Some(value) if value.is_nan() => condition,
+            Some(value) => {
+                if value != 0.0 {
+                    a
+                } else {
+                    b
+                }
+            }
+            None => self.push(Op::If(condition, a, b)),
+        }
+    }
+
+    /// A user's field at the point (a, b).
+    pub(super) fn field(&mut self, field: &FieldRef, a: Id, b: Id) -> Id {
+        if let Some(value) = field.constant() {
+            return self.constant(value);
+        }
+        let known = self.fields.iter().position(|known| std::sync::Arc::ptr_eq(known, field));
+        let index = known.unwrap_or_else(|| {
+            self.fields.push(field.clone());
+            self.fields.len() - 1
+        });
+        self.push(Op::Field(index, a, b))
+    }
+
+    /// The operations of another tape at the point (x, y), so that its derivatives are exact here, too.
+    pub(super) fn inline(&mut self, tape: &Tape, x: Id, y: Id) -> Id {
+        let mut places = Vec::with_capacity(tape.ops.len());
+        for &op in &tape.ops {
+            let place = match op.with_operands(|operand| places[operand]) {
+                Op::Variable(Variable::X) => x,
+                Op::Variable(Variable::Y) => y,
+                Op::Variable(Variable::Parameter(index)) => {
+                    let (name, value) = &tape.parameters[index];
+                    self.parameter(name, *value)
+                }
+                Op::Unary(f, a) => self.unary(f, a),
+                Op::Binary(f, a, b) => self.binary(f, a, b),
+                Op::If(c, a, b) => self.select(c, a, b),
+                Op::Field(f, a, b) => self.field(&tape.fields[f], a, b),
+                op @ (Op::Constant(_) | Op::Variable(_)) => self.push(op),
+            };
+            places.push(place);
+        }
+        places[places.len() - 1]
+    }
+
+    /// a^b. Small integer powers become products, which are fast and right for negative a.
+    fn power(&mut self, a: Id, b: Id) -> Id {
+        const LARGEST_PRODUCT: f64 = 16.0;
+        match (self.value(a), self.value(b)) {
+            (_, Some(n)) if n.fract() == 0.0 && n.abs() <= LARGEST_PRODUCT => {
+                let product = self.product(a, n.abs() as u32);
+                if n >= 0.0 {
+                    return product;
+                }
+                let one = self.constant(1.0);
+                self.binary(Binary::Divide, one, product)
+            }
+            (_, Some(0.5)) => self.unary(Unary::Sqrt, a),
+            (Some(E), _) => self.unary(Unary::Exp, b),
+            (Some(2.0), _) => self.unary(Unary::Exp2, b),
+            _ => self.push(Op::Binary(Binary::Power, a, b)),
+        }
+    }
+
+    /// a^n by repeated squaring.
+    fn product(&mut self, a: Id, n: u32) -> Id {
+        match n {
+            0 => self.constant(1.0),
+            1 => a,
+            _ => {
+                let root = self.product(a, n / 2);
+                let square = self.binary(Binary::Multiply, root, root);
+                if n.is_multiple_of(2) { square } else { self.binary(Binary::Multiply, square, a) }
+            }
+        }
+    }
+
+    /// The value of a constant.
+    fn value(&self, id: Id) -> Option<f64> {
+        match self.ops[id] {
+            Op::Constant(bits) => Some(f64::from_bits(bits)),
+            _ => None,
+        }
+    }
+
+    fn push(&mut self, op: Op) -> Id {
+        if let Some(&id) = self.known.get(&op) {
+            return id;
+        }
+        let id = self.ops.len();
+        self.ops.push(op);
+        self.known.insert(op, id);
+        id
+    }
+
+    /// The tape that ends with `root`, without the operations that it does not need.
+    pub(super) fn finish(self, root: Id) -> Tape {
+        let mut needed = vec![false; root + 1];
+        needed[root] = true;
+        for id in (0..=root).rev() {
+            if needed[id] {
+                self.ops[id].with_operands(|operand| {
+                    needed[operand] = true;
+                    operand
+                });
+            }
+        }
+        let mut places = vec![0; root + 1];
+        let mut ops = Vec::new();
+        for id in (0..=root).filter(|&id| needed[id]) {
+            places[id] = ops.len();
+            ops.push(self.ops[id].with_operands(|operand| places[operand]));
+        }
+        Tape { ops, fields: self.fields, parameters: self.parameters }
+    }
+}
+
+/// The operations of a formula in order; the last one gives its value.
+#[derive(Clone)]
+pub(super) struct Tape {
+    pub(super) ops: Vec<Op>,
+    pub(super) fields: Vec<FieldRef>,
+    /// Names and values of the parameters that are variables.
+    parameters: Vec<(String, f64)>,
+}
+
+impl Tape {
+    /// The value, if it is a constant.
+    pub(super) fn constant(&self) -> Option<f64> {
+        match self.ops[..] {
+            [Op::Constant(bits)] => Some(f64::from_bits(bits)),
+            _ => None,
+        }
+    }
+
+    /// Functions that a value takes, with those of the fields.
+    pub(super) fn work(&self) -> usize {
+        let of = |op: &Op| match *op {
+            Op::Constant(_) | Op::Variable(_) | Op::Binary(..) | Op::If(..) => 0,
+            Op::Unary(..) => 1,
+            Op::Field(f, ..) => self.fields[f].work(),
+        };
+        1 + self.ops.iter().map(of).sum::<usize>()
+    }
+
+    /// What it depends on beside x and y, directly or through a field.
+    pub(super) fn depends_on(&self) -> Dependence {
+        let of = |op: &Op| match *op {
+            Op::Variable(Variable::T) => Dependence { time: true, state: false },
+            Op::Variable(Variable::U | Variable::Ux | Variable::Uy) => Dependence { time: false, state: true },
+            Op::Field(f, ..) => self.fields[f].depends_on(),
+            _ => Dependence::default(),
+        };
+        self.ops.iter().map(of).fold(Dependence::default(), Dependence::or)
+    }
+
+    /// The parameters that are variables.
+    pub(super) fn parameters(&self) -> impl Iterator<Item = &str> {
+        self.parameters.iter().map(|(name, _)| name.as_str())
+    }
+
+    /// The parameter of this name as a variable.
+    pub(super) fn parameter(&self, name: &str) -> Option<Variable> {
+        self.parameters().position(|known| known == name).map(Variable::Parameter)
+    }
+
+    /// For each operation whether its derivative in a variable can be other than zero. Those that cannot are never computed,
+    /// and so do not turn into NaN as 0 times infinity.
+    pub(super) fn varies(&self, variable: Variable) -> Vec<bool> {
+        let mut varies = Vec::with_capacity(self.ops.len());
+        for &op in &self.ops {
+            let here = op == Op::Variable(variable) || op.varies(|operand: Id| varies[operand]);
+            varies.push(here);
+        }
+        varies
+    }
+
+    pub(super) fn values(&self, at: &Samples<'_>, out: &mut [f64]) -> Result<(), Failure> {
+        let mut work = Values::new(self, at.len(), BLOCK);
+        for (at, out) in at.blocks(work.block).zip(out.chunks_mut(work.block)) {
+            for id in 0..self.ops.len() {
+                self.value(id, &at, &mut work)?;
+            }
+            out.copy_from_slice(work.last(&work.rows, at.len()));
+        }
+        Ok(())
+    }
+
+    /// The partial derivatives in some variables. Returns `false` if a field in the formula does not know its gradient.
+    pub(super) fn derivatives<const N: usize>(
+        &self,
+        variables: [Variable; N],
+        at: &Samples<'_>,
+        mut out: [&mut [f64]; N],
+    ) -> Result<bool, Failure> {
+        let mut work = Values::new(self, at.len(), BLOCK);
+        let mut slopes = Slopes::new(work.block);
+        let mut axes = variables.map(|variable| Axis::new(self, variable, work.block));
+        let mut start = 0;
+        for at in at.blocks(work.block) {
+            for id in 0..self.ops.len() {
+                self.value(id, &at, &mut work)?;
+                if !self.derivative(id, &at, &work, &mut slopes, &mut axes)? {
+                    return Ok(false);
+                }
+            }
+            for (axis, out) in axes.iter().zip(&mut out) {
+                out[start..][..at.len()].copy_from_slice(work.last(&axis.rows, at.len()));
+            }
+            start += at.len();
+        }
+        Ok(true)
+    }
+
+    /// Computes the values of one operation.
+    pub(super) fn value(&self, id: Id, at: &Samples<'_>, work: &mut Values) -> Result<(), Failure> {
+        let (operands, out) = work.rows.split_at_mut(id * work.block);
+        let out = &mut out[..at.len()];
+        let operand = |id: Id| &operands[id * work.block..][..at.len()];
+        match self.ops[id] {
+            Op::Constant(_) => (),
+            Op::Variable(variable) => self.variable(variable, at, out)?,
+            Op::Unary(f, a) => f.values(operand(a), out),
+            Op::Binary(f, a, b) => f.values(operand(a), operand(b), out),
+            Op::If(c, a, b) => select(operand(c), operand(a), operand(b), out),
+            Op::Field(f, a, b) => {
+                self.fields[f].values(&self.elsewhere(at, [a, b], [operand(a), operand(b)]), out)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn variable(&self, variable: Variable, at: &Samples<'_>, out: &mut [f64]) -> Result<(), Failure> {
+        let state = || at.state.ok_or("the formula uses the solution, and there is none here");
+        match variable {
+            Variable::X => out.copy_from_slice(at.x),
+            Variable::Y => out.copy_from_slice(at.y),
+            Variable::T => out.fill(at.t),
+            Variable::U => out.copy_from_slice(state()?.u),
+            Variable::Ux => out.copy_from_slice(state()?.ux),
+            Variable::Uy => out.copy_from_slice(state()?.uy),
+            Variable::Parameter(index) => out.fill(self.parameters[index].1),
+        }
+        Ok(())
+    }
+
+    /// The points that a field is asked at, given by its operands. At (x, y) itself what is known of the samples holds.
+    pub(super) fn elsewhere<'a>(&self, at: &Samples<'a>, operands: [Id; 2], [x, y]: [&'a [f64]; 2]) -> Samples<'a> {
+        let here = operands.map(|id| self.ops[id]) == [Variable::X, Variable::Y].map(Op::Variable);
+        if here { *at } else { Samples { t: at.t, ..Samples::at(x, y) } }
+    }
+
+    /// Computes the derivatives of one operation from its values and those of its operands.
+    fn derivative(
+        &self,
+        id: Id,
+        at: &Samples<'_>,
+        work: &Values,
+        slopes: &mut Slopes,
+        axes: &mut [Axis],
+    ) -> Result<bool, Failure> {
+        if !axes.iter().any(|axis| axis.varies[id]) {
+            return Ok(true);
+        }
+        let wanted = |operand: Id| axes.iter().any(|axis| axis.varies[operand]);
+        if !slopes.find(self, id, at, work, wanted)? {
+            return Ok(false);
+        }
+        let points = at.len();
+        for axis in axes {
+            let (before, out) = axis.rows.split_at_mut(id * work.block);
+            let out = &mut out[..points];
+            let row = |operand: Id| &before[operand * work.block..][..points];
+            match self.ops[id] {
+                // Filled in once and for all.
+                Op::Constant(_) | Op::Variable(_) => (),
+                // Products with the slopes 1 and 0 would let through what is not a number in the branch that does not count.
+                Op::If(c, a, b) => select(work.row(c, points), row(a), row(b), out),
+                Op::Unary(_, a) => {
+                    out.fill(0.0);
+                    add_products(out, &slopes.left, axis.varies[a].then(|| row(a)));
+                }
+                Op::Binary(_, a, b) | Op::Field(_, a, b) => {
+                    out.fill(0.0);
+                    add_products(out, &slopes.left, axis.varies[a].then(|| row(a)));
+                    add_products(out, &slopes.right, axis.varies[b].then(|| row(b)));
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn add_products(out: &mut [f64], a: &[f64], b: Option<&[f64]>) {
+    for ((out, a), b) in out.iter_mut().zip(a).zip(b.unwrap_or_default()) {
+        *out += a * b;
+    }
+}
+
+/// Points that the tape passes over at a time.
+const BLOCK: usize = 128;
+
+/// The values of one block of points: a row for each operation.
+pub(super) struct Values {
+    /// The length of a row.
+    pub(super) block: usize,
+    rows: Vec<f64>,
+}
+
+impl Values {
+    /// Rows for a tape, with the constants filled in, of at most `block` points.
+    pub(super) fn new(tape: &Tape, points: usize, block: usize) -> Self {
+        // Functions given from Python cost microseconds a call, so they get more points at a time.
+        let largest = if tape.fields.is_empty() { block } else { 8 * block };
+        let block = points.clamp(1, largest);
+        let mut rows = vec![0.0; block * tape.ops.len()];
+        for (row, op) in rows.chunks_exact_mut(block).zip(&tape.ops) {
+            if let Op::Constant(bits) = *op {
+                row.fill(f64::from_bits(bits));
+            }
+        }
+        Values { block, rows }
+    }
+
+    /// The row of an operation.
+    pub(super) fn row(&self, id: Id, points: usize) -> &[f64] {
+        &self.rows[id * self.block..][..points]
+    }
+
+    /// The row of the last operation.
+    pub(super) fn last<'a>(&self, rows: &'a [f64], points: usize) -> &'a [f64] {
+        &rows[rows.len() - self.block..][..points]
+    }
+}
+
+/// The derivatives of one block of points in one variable: a row for each operation.
+struct Axis {
+    varies: Vec<bool>,
+    /// Zero where nothing varies.
+    rows: Vec<f64>,
+}
+
+impl Axis {
+    fn new(tape: &Tape, variable: Variable, block: usize) -> Self {
+        let mut rows = vec![0.0; block * tape.ops.len()];
+        for (row, op) in rows.chunks_exact_mut(block).zip(&tape.ops) {
+            if *op == Op::Variable(variable) {
+                row.fill(1.0);
+            }
+        }
+        Axis { varies: tape.varies(variable), rows }
+    }
+}
+
+/// The slopes of one operation in its operands.
+pub(super) struct Slopes {
+    pub(super) left: Vec<f64>,
+    pub(super) right: Vec<f64>,
+}
+
+impl Slopes {
+    pub(super) fn new(block: usize) -> Self {
+        Slopes { left: vec![0.0; block], right: vec![0.0; block] }
+    }
+
+    /// Finds the slopes in those operands that are wanted. Returns `false` if a field does not know them.
+    pub(super) fn find(
+        &mut self,
+        tape: &Tape,
+        id: Id,
+        at: &Samples<'_>,
+        work: &Values,
+        wanted: impl Fn(Id) -> bool,
+    ) -> Result<bool, Failure> {
+        let points = at.len();
+        let value = |id: Id| work.row(id, points);
+        let (left, right) = (&mut self.left[..points], &mut self.right[..points]);
+        match tape.ops[id] {
+            Op::Constant(_) | Op::Variable(_) | Op::If(..) => (),
+            Op::Unary(f, a) => f.slopes(value(a), value(id), left),
+            Op::Binary(f, a, b) => {
+                if wanted(a) {
+                    f.left_slopes(value(a), value(b), value(id), left);
+                }
+                if wanted(b) {
+                    f.right_slopes(value(a), value(b), value(id), right);
+                }
+            }
+            Op::Field(f, a, b) => {
+                return tape.fields[f].gradients(&tape.elsewhere(at, [a, b], [value(a), value(b)]), left, right);
+            }
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::field;
+
+    #[test]
+    fn constants_are_computed_at_once() {
+        let mut tape = Builder::default();
+        let (two, three) = (tape.constant(2.0), tape.constant(3.0));
+        let six = tape.binary(Binary::Multiply, two, three);
+        let root = tape.unary(Unary::Negate, six);
+        assert_eq!(tape.finish(root).constant(), Some(-6.0));
+    }
+
+    #[test]
+    fn equal_operations_are_kept_once() {
+        let mut tape = Builder::default();
+        let (x, y) = (tape.variable(Variable::X), tape.variable(Variable::Y));
+        let (xy, yx) = (tape.binary(Binary::Multiply, x, y), tape.binary(Binary::Multiply, y, x));
+        assert_eq!(xy, yx);
+        let (a, b) = (tape.binary(Binary::Subtract, x, y), tape.binary(Binary::Subtract, y, x));
+        assert_ne!(a, b);
+        let sum = tape.binary(Binary::Add, xy, yx);
+        assert_eq!(tape.finish(sum).ops.len(), 4);
+    }
+
+    #[test]
+    fn operations_without_use_are_left_out() {
+        let mut tape = Builder::default();
+        let (x, zero) = (tape.variable(Variable::X), tape.constant(0.0));
+        let sine = tape.unary(Unary::Sin, x);
+        let one = tape.binary(Binary::Power, sine, zero);
+        let root = tape.binary(Binary::Add, x, one);
+        let tape = tape.finish(root);
+        assert_eq!(tape.ops.len(), 3);
+        assert!(tape.ops.iter().all(|op| !matches!(op, Op::Unary(..))));
+    }
+
+    #[test]
+    fn powers_become_products() {
+        for (n, operations) in [(1, 1), (2, 2), (3, 3), (4, 3), (7, 5), (-2, 4)] {
+            let mut tape = Builder::default();
+            let (x, n) = (tape.variable(Variable::X), tape.constant(f64::from(n)));
+            let root = tape.binary(Binary::Power, x, n);
+            assert_eq!(tape.finish(root).ops.len(), operations, "x^{n}");
+        }
+    }
+
+    #[test]
+    fn constant_fields_are_constants() {
+        let mut tape = Builder::default();
+        let x = tape.variable(Variable::X);
+        let root = tape.field(&field::constant(4.0), x, x);
+        assert_eq!(tape.finish(root).constant(), Some(4.0));
+    }
+}

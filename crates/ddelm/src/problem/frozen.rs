@@ -1,0 +1,134 @@
+//! Fields at one time: what depends on t is asked at that t, whatever the samples say. Everything that knows nothing of
+//! time then works on problems that do.
+
+use std::sync::Arc;
+
+use crate::problem::field::{Dependence, Failure, Field, FieldRef, Jets, Samples};
+use crate::problem::model::{Condition, ConditionKind, Data, Diffusion, Equation, Problem};
+
+struct Frozen {
+    field: FieldRef,
+    t: f64,
+}
+
+/// A field at time t.
+pub fn frozen(field: &FieldRef, t: f64) -> FieldRef {
+    if field.depends_on().time { Arc::new(Frozen { field: field.clone(), t }) } else { field.clone() }
+}
+
+impl Field for Frozen {
+    fn values(&self, at: &Samples<'_>, out: &mut [f64]) -> Result<(), Failure> {
+        self.field.values(&Samples { t: self.t, ..*at }, out)
+    }
+
+    fn gradients(&self, at: &Samples<'_>, dx: &mut [f64], dy: &mut [f64]) -> Result<bool, Failure> {
+        self.field.gradients(&Samples { t: self.t, ..*at }, dx, dy)
+    }
+
+    fn work(&self) -> usize {
+        self.field.work()
+    }
+
+    fn describe(&self) -> String {
+        format!("{} at t = {}", self.field.describe(), self.t)
+    }
+
+    fn depends_on(&self) -> Dependence {
+        Dependence { time: false, ..self.field.depends_on() }
+    }
+
+    fn jets(&self, at: &Samples<'_>, out: &mut Jets) -> Result<bool, Failure> {
+        self.field.jets(&Samples { t: self.t, ..*at }, out)
+    }
+
+    fn parameter_derivatives(&self, parameter: &str, at: &Samples<'_>, out: &mut [f64]) -> Result<bool, Failure> {
+        self.field.parameter_derivatives(parameter, &Samples { t: self.t, ..*at }, out)
+    }
+}
+
+impl Data {
+    /// The data at time t.
+    #[must_use]
+    pub fn at_time(&self, t: f64) -> Data {
+        let values = |values: &Vec<FieldRef>| values.iter().map(|value| frozen(value, t)).collect();
+        Data { source: frozen(&self.source, t), boundary: self.boundary.iter().map(values).collect() }
+    }
+}
+
+impl Equation {
+    /// The equation with its coefficients at time t.
+    #[must_use]
+    pub fn at_time(&self, t: f64) -> Equation {
+        let at = |field: &FieldRef| frozen(field, t);
+        match self {
+            Equation::SecondOrder { diffusion, advection, reaction } => Equation::SecondOrder {
+                diffusion: match diffusion {
+                    Diffusion::Scalar(a) => Diffusion::Scalar(at(a)),
+                    Diffusion::Tensor(a) => Diffusion::Tensor(a.each_ref().map(|row| row.each_ref().map(at))),
+                },
+                advection: advection.as_ref().map(|b| b.each_ref().map(at)),
+                reaction: reaction.as_ref().map(at),
+            },
+            Equation::Plate { rigidity } => Equation::Plate { rigidity: at(rigidity) },
+        }
+    }
+}
+
+impl Problem {
+    /// The problem at time t.
+    #[must_use]
+    pub fn at_time(&self, t: f64) -> Problem {
+        let condition = |condition: &Condition| Condition {
+            kind: match &condition.kind {
+                ConditionKind::Robin { coefficient } => ConditionKind::Robin { coefficient: frozen(coefficient, t) },
+                other => other.clone(),
+            },
+            values: condition.values.iter().map(|value| frozen(value, t)).collect(),
+        };
+        Problem {
+            equation: self.equation.at_time(t),
+            source: frozen(&self.source, t),
+            conditions: self.conditions.iter().map(condition).collect(),
+            mean: self.mean,
+            exact: self.exact.as_ref().map(|exact| frozen(exact, t)),
+        }
+    }
+
+    /// Whether a coefficient of the equation or of a condition depends on the time, so that every step has its own operator.
+    pub fn operator_varies(&self) -> bool {
+        let robin = self.conditions.iter().filter_map(|condition| match &condition.kind {
+            ConditionKind::Robin { coefficient } => Some(coefficient),
+            _ => None,
+        });
+        self.equation.fields().into_iter().map(|(_, field)| field).chain(robin).any(|field| field.depends_on().time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::expression::{Formula, Names, Variables};
+    use crate::problem::field::constant;
+
+    #[test]
+    fn a_problem_at_a_time_knows_no_other() {
+        let names = Names::default().with_variables(Variables { time: true, state: false });
+        let formula = |text: &str| -> FieldRef { Arc::new(Formula::parse_in(text, &names).unwrap()) };
+        let problem = Problem {
+            equation: Equation::diffusion(formula("1 + t*x")),
+            source: formula("x*t"),
+            conditions: vec![Condition::dirichlet(formula("t")), Condition::neumann(constant(1.0))],
+            mean: None,
+            exact: None,
+        };
+        assert!(problem.operator_varies());
+        let late = problem.at_time(3.0);
+        assert!(!late.operator_varies() && !late.source.depends_on().time);
+        let mut out = [0.0];
+        late.source.values(&Samples::at(&[2.0], &[0.0]), &mut out).unwrap();
+        assert_eq!(out, [6.0]);
+        late.conditions[0].values[0].values(&Samples::at(&[2.0], &[0.0]), &mut out).unwrap();
+        assert_eq!(out, [3.0]);
+        assert_eq!(late.conditions[1].values[0].constant(), Some(1.0));
+    }
+}

@@ -1,0 +1,12 @@
+//! The solution: evaluated, saved, and written for pictures.
+
+pub mod drawing;
+pub mod evaluate;
+pub mod functionals;
+#[cfg(feature = "save")]
+pub mod save;
+mod tails;
+#[cfg(feature = "vtk")]
+pub mod vtk;
+
+pub use evaluate::{Gradients, Solution};

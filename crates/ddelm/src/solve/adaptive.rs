@@ -1,0 +1,285 @@
+//! Subdomains for a tolerance.
+//!
+//! The tolerance sets the points per side, and with them the reference basis, once. What is searched for is the number of
+//! subdomains: two cheap solutions tell how large the error is, and the order of convergence in their size, about the number
+//! of points, tells how many subdomains are needed. There the solution is compared with one on a slightly finer
+//! decomposition. An estimate below the tolerance is not believed alone: near a resonance the errors of two solutions are two
+//! numbers times the same function, and may agree by chance; and data that no node sees are in none of them. So it must fit
+//! to what the coarser solutions promised, or a third decomposition is asked; and what samples between the nodes tell of
+//! the data is added ([`Resolution`]).
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::base::clock::Instant;
+use crate::base::error::Result;
+use crate::base::progress::Progress;
+use crate::domain::area::{Cut, Domain};
+use crate::domain::decomposition::Decomposition;
+use crate::interface::{Exchange, agreed};
+use crate::method::report::{Attempt, Estimate, Pieces, Status};
+use crate::method::settings::Settings;
+use crate::problem::model::Problem;
+use crate::solution::evaluate::Solution;
+use crate::solve::corners::with_corners;
+use crate::solve::estimate::{at_solution, difference};
+use crate::solve::newton::{Nonlinear, solve_once};
+use crate::solve::resolution::Resolution;
+use crate::solve::splitting::Splitting;
+
+/// Points per side beyond the digits of the tolerance.
+const EXTRA_POINTS: f64 = 3.0;
+
+/// Points per side, at least and at most.
+const POINTS: [usize; 2] = [8, 20];
+
+/// Largest size of a problem that is tried: subdomains times points squared.
+const LARGEST: usize = 1_000_000;
+
+/// Subdomains beyond which data that are not resolved are not followed any further, if that looks hopeless.
+const ENOUGH_SUBDOMAINS: usize = 64;
+
+/// How many times as many subdomains in a direction a step may take.
+const LONGEST_STEP: f64 = 2.5;
+
+/// The part of the tolerance that is aimed at.
+const AIM: f64 = 0.5;
+
+/// An estimate this much smaller than the one that was promised asks for another opinion.
+const SURPRISE: f64 = 1e-3;
+
+/// The order of convergence, relative to the points, below which a solution is not smooth.
+const SMOOTH: f64 = 0.5;
+
+/// Data that are off by more between few nodes may jump there.
+const JUMP: f64 = 0.05;
+
+/// Nodes in each direction of a subdomain that are enough to see a jump.
+const FEW: usize = 6;
+
+/// The search for a tolerance.
+struct Search<'a> {
+    exchange: &'a Arc<dyn Exchange>,
+    problem: &'a Problem,
+    domain: &'a Domain,
+    settings: Settings,
+    /// How a nonlinear problem is solved: from the last solution, once there is one.
+    nonlinear: Nonlinear,
+    /// The problem as its data can be looked at; see [`at_solution`].
+    data: Cow<'a, Problem>,
+    tolerance: f64,
+    progress: &'a dyn Progress,
+    attempts: Vec<Attempt>,
+    start: Instant,
+}
+
+/// A solution on the way.
+struct Found {
+    counts: [usize; 2],
+    solution: Solution,
+}
+
+/// Adds subdomains until the estimated relative L2 error is below the tolerance. If that cannot be reached the best solution
+/// comes back, with a status that says so.
+pub fn solve_to_tolerance(
+    exchange: &Arc<dyn Exchange>,
+    problem: &Problem,
+    domain: &Domain,
+    settings: &Settings,
+    nonlinear: &Nonlinear,
+    tolerance: f64,
+    progress: &dyn Progress,
+) -> Result<Solution> {
+    let digits = -tolerance.log10();
+    let points = ((digits + EXTRA_POINTS).round() as usize).clamp(POINTS[0], POINTS[1]);
+    let settings = Settings { points, neurons: None, ..settings.clone() };
+    let start = Instant::now();
+    if domain.counts(&Cut::Default).is_none() || problem.mean.is_some() {
+        let plain = domain.decompose_for(&Cut::Default, problem.equation.order() > 2)?;
+        let first = with_corners(problem, plain, &settings)?;
+        let (attempts, nonlinear) = (Vec::new(), nonlinear.clone());
+        let settings = splitting_settings(settings);
+        return Splitting { exchange, problem, settings, nonlinear, tolerance, progress, attempts, start }.run(first);
+    }
+    let (nonlinear, data, attempts) = (nonlinear.clone(), Cow::Borrowed(problem), Vec::new());
+    Search { exchange, problem, domain, settings, nonlinear, data, tolerance, progress, attempts, start }.run()
+}
+
+impl Search<'_> {
+    fn run(mut self) -> Result<Solution> {
+        let first = first_counts(self.domain, self.exchange.size());
+        let mut coarse = self.solve(first)?;
+        // The last error that is known, of which decomposition, and what it promised for the present one.
+        let mut before: Option<(f64, [usize; 2])> = None;
+        let mut promised: Option<f64> = None;
+        let mut best: Option<(Solution, f64)> = None;
+        loop {
+            let companion = self.companion(coarse.counts)?;
+            let fine = self.solve(companion)?;
+            let (mut estimate, missed) = self.estimate(&coarse, &fine, promised)?;
+            let error = self.agreed_error(&estimate);
+            let subdomains = Pieces::Grid(coarse.counts);
+            self.attempts.push(Attempt { subdomains, points: self.settings.points, estimate: error });
+            let order = self.order(before, error, coarse.counts);
+            let reached = error <= self.tolerance;
+            if best.as_ref().is_none_or(|b| error < b.1) {
+                let mut solution = coarse.solution;
+                solution.report.estimate = estimate.take();
+                best = Some((solution, error));
+            }
+            let next = self.next(coarse.counts, fine.counts, error, order);
+            let too_large = next.iter().product::<usize>() * self.settings.points.pow(2) > LARGEST;
+            let stuck = before.is_some_and(|(last, _)| last < 1e-9 && error > 0.5 * last);
+            let hopeless = self.is_hopeless(coarse.counts, missed);
+            if reached || too_large || stuck || hopeless {
+                let (mut solution, _) = best.expect("an error was found");
+                solution.report.attempts = self.attempts;
+                if !reached {
+                    solution.report.status = Status::ToleranceNotReached;
+                }
+                return Ok(solution);
+            }
+            // Where more subdomains everywhere are slow, more are needed somewhere.
+            if before.is_some() && order < SMOOTH * self.settings.points as f64 {
+                let plain = self.domain.decompose(&Cut::Counts(coarse.counts))?;
+                let first = with_corners(self.problem, plain, &self.settings)?;
+                let Search { exchange, problem, settings, tolerance, progress, attempts, start, .. } = self;
+                let settings = splitting_settings(settings);
+                let nonlinear = self.nonlinear;
+                return Splitting { exchange, problem, settings, nonlinear, tolerance, progress, attempts, start }
+                    .run(first);
+            }
+            before = Some((error, coarse.counts));
+            promised = Some(error * growth(coarse.counts, next).powf(-order));
+            coarse = if next == fine.counts { fine } else { self.solve(next)? };
+        }
+    }
+
+    fn solve(&mut self, counts: [usize; 2]) -> Result<Found> {
+        let plain = self.domain.decompose(&Cut::Counts(counts))?;
+        let decomposition = Arc::new(with_corners(self.problem, plain, &self.settings)?);
+        let (exchange, settings, nonlinear) = (self.exchange, &self.settings, &self.nonlinear);
+        let solution = solve_once(exchange, self.problem, decomposition, settings, nonlinear, self.progress)?;
+        if self.problem.is_nonlinear() {
+            self.data = at_solution(self.problem, &solution);
+            self.nonlinear.initial = Some(Arc::new(solution.clone()));
+            self.nonlinear.continuation = None;
+        }
+        Ok(Found { counts, solution })
+    }
+
+    /// How far data are off between few nodes.
+    fn mismatch(&self, decomposition: &Decomposition) -> Result<f64> {
+        let seen = Resolution::quick(&self.data, decomposition, FEW);
+        Ok(agreed(self.exchange.as_ref(), seen)?.worst())
+    }
+
+    /// A slightly finer decomposition: a quarter more subdomains in each direction, at least one; or twice as many, where data
+    /// jump along lines of the first.
+    fn companion(&self, counts: [usize; 2]) -> Result<[usize; 2]> {
+        self.aligned(counts.map(|c| c + (c / 4).max(1)), counts)
+    }
+
+    /// These counts, or the next multiples of counts whose lines are kept, if data jump along them.
+    fn aligned(&self, wanted: [usize; 2], lines: [usize; 2]) -> Result<[usize; 2]> {
+        let multiples = [0, 1].map(|k| wanted[k].div_ceil(lines[k]) * lines[k]);
+        if multiples == wanted {
+            return Ok(wanted);
+        }
+        let mismatch = |counts| self.mismatch(&self.domain.decompose(&Cut::Counts(counts))?);
+        let free = mismatch(wanted)?;
+        let keep = free > JUMP && 4.0 * mismatch(multiples)? < free;
+        Ok(if keep { multiples } else { wanted })
+    }
+
+    /// The estimate of the first solution from a second one, on the rank that has them, and what both missed of the data.
+    fn estimate(&mut self, first: &Found, second: &Found, promised: Option<f64>) -> Result<(Option<Estimate>, f64)> {
+        let (exchange, points) = (self.exchange.as_ref(), self.settings.points);
+        let compare = |other: &Found| {
+            let compare = || difference(&first.solution, &other.solution, points, 0.0);
+            agreed(exchange, (exchange.rank() == 0).then(compare).transpose())
+        };
+        let mut estimate = compare(second)?;
+        let error = self.agreed_error(&estimate);
+        if error > self.tolerance {
+            return Ok((estimate, 0.0));
+        }
+        // Good news needs a second source: what coarser solutions promised, or another decomposition.
+        if promised.is_none_or(|promised| error < SURPRISE * promised) {
+            let [nx, ny] = first.counts;
+            let other = self.aligned([nx + 1, ny], first.counts)?;
+            let third = self.solve(other)?;
+            let other = compare(&third)?;
+            if self.agreed_error(&other) > error {
+                estimate = other;
+            }
+        }
+        let thorough = Resolution::usual(&self.data, &second.solution.decomposition, self.settings.points);
+        let missed = agreed(self.exchange.as_ref(), thorough)?.missed();
+        if let Some(estimate) = &mut estimate {
+            estimate.l2 += missed;
+            estimate.h1 += missed;
+            estimate.missed = missed;
+        }
+        Ok((estimate, missed))
+    }
+
+    /// The estimated error on all ranks. One that is not a number is as bad as can be.
+    fn agreed_error(&self, estimate: &Option<Estimate>) -> f64 {
+        let mut error = [estimate.as_ref().map_or(0.0, |e| if e.l2.is_nan() { f64::INFINITY } else { e.l2 })];
+        self.exchange.max(&mut error);
+        error[0]
+    }
+
+    /// The order of convergence in the size of the subdomains: as found in the last step, or about the points.
+    fn order(&self, before: Option<(f64, [usize; 2])>, error: f64, counts: [usize; 2]) -> f64 {
+        let points = self.settings.points as f64;
+        match before {
+            // An error of one and more says nothing.
+            Some((last, coarser)) if last < 1.0 && error > 0.0 => {
+                ((last / error).ln() / growth(coarser, counts).ln()).clamp(1.0, points + 2.0)
+            }
+            _ => points - 1.0,
+        }
+    }
+
+    /// The counts that the error asks for.
+    fn next(&self, counts: [usize; 2], finer: [usize; 2], error: f64, order: f64) -> [usize; 2] {
+        let wanted = (error / (AIM * self.tolerance)).powf(1.0 / order);
+        let step = if wanted.is_finite() { wanted.clamp(1.0, LONGEST_STEP) } else { LONGEST_STEP };
+        let next = counts.map(|c| (c as f64 * step).ceil() as usize);
+        let next = [0, 1].map(|k| next[k].max(finer[k]));
+        self.aligned(next, counts).unwrap_or(next)
+    }
+
+    /// Whether data are not resolved that the largest decomposition would not resolve, either: what is missed of a jump is
+    /// halved with the subdomains at best.
+    fn is_hopeless(&self, counts: [usize; 2], missed: f64) -> bool {
+        let subdomains = counts[0] * counts[1];
+        let left = (LARGEST / (self.settings.points.pow(2) * subdomains)).max(1) as f64;
+        subdomains >= ENOUGH_SUBDOMAINS && missed / left.sqrt() > self.tolerance
+    }
+}
+
+/// More points, where subdomains are small only where they must be.
+fn splitting_settings(settings: Settings) -> Settings {
+    Settings { points: settings.points + 2, ..settings }
+}
+
+/// How many times as many subdomains there are in a direction.
+fn growth(coarse: [usize; 2], fine: [usize; 2]) -> f64 {
+    ((fine[0] * fine[1]) as f64 / (coarse[0] * coarse[1]) as f64).sqrt()
+}
+
+/// Two subdomains across the shorter side, and nearly square ones; twice as many until every rank has one.
+fn first_counts(domain: &Domain, ranks: usize) -> [usize; 2] {
+    let [x0, x1, y0, y1] = domain.bounding_box();
+    let (x, y) = ([x0, x1], [y0, y1]);
+    let ratio = (x[1] - x[0]) / (y[1] - y[0]);
+    let along = |r: f64| ((2.0 * r).round() as usize).clamp(2, 32);
+    let mut counts = if ratio >= 1.0 { [along(ratio), 2] } else { [2, along(1.0 / ratio)] };
+    while counts[0] * counts[1] < ranks {
+        counts = counts.map(|c| 2 * c);
+    }
+    counts
+}

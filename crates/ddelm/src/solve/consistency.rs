@@ -1,0 +1,368 @@
+//! Whether the exact solution of a problem solves it.
+//!
+//! Errors against a formula that does not satisfy the equation measure the formula. Its residuals in the equation and in
+//! the conditions are found by differences of values alone, of eighth order, so that every field will do. A residual is
+//! believed where it is far above the rounding of its terms and two step sizes agree: a formula that is too rough for the
+//! steps gives no false alarm.
+
+use crate::base::error::Result;
+use crate::domain::decomposition::{Decomposition, part_name};
+use crate::domain::map::{Point, unit_normal};
+use crate::domain::sample::Sample;
+use crate::problem::field::{Field, FieldRef};
+use crate::problem::model::{Condition, ConditionKind, Diffusion, Equation, Problem};
+
+/// Points inside the domain, and on its boundary.
+const POINTS: usize = 40;
+
+/// Points of a stencil in each direction.
+const WIDTH: usize = 9;
+
+/// The larger of the two steps, relative to the subdomain.
+const STEP: f64 = 0.06;
+
+/// Residuals are reported from this on, relative to the terms of the equation.
+const TOLERANCE: f64 = 1e-6;
+
+/// Residuals are reported from so many roundings of their terms on.
+const ROUNDINGS: f64 = 1e2;
+
+/// A number found by differences, and the rounding in it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Found {
+    value: f64,
+    rounding: f64,
+    /// Sum of the sizes of its terms.
+    size: f64,
+}
+
+impl Found {
+    fn exact(value: f64) -> Self {
+        Found { value, rounding: f64::EPSILON * value.abs(), size: value.abs() }
+    }
+
+    fn plus(self, factor: f64, other: Found) -> Self {
+        Found {
+            value: self.value + factor * other.value,
+            rounding: self.rounding + factor.abs() * other.rounding,
+            size: self.size + factor.abs() * other.size,
+        }
+    }
+
+    fn times(self, other: Found) -> Self {
+        let value = self.value * other.value;
+        Found {
+            value,
+            rounding: self.rounding * other.value.abs() + other.rounding * self.value.abs(),
+            size: value.abs(),
+        }
+    }
+}
+
+/// Weights of differences on nine points with distance one: `weights[d][i]` for derivative d at the origin.
+///
+/// # References
+///
+/// B. Fornberg, *Generation of finite difference formulas on arbitrarily spaced grids*, Math. Comp. 51 (1988).
+fn weights(first: f64) -> [[f64; WIDTH]; 5] {
+    let at = |i: usize| first + i as f64;
+    let mut w = [[0.0; WIDTH]; 5];
+    w[0][0] = 1.0;
+    let (mut c1, mut c4) = (1.0, at(0));
+    for i in 1..WIDTH {
+        let (mut c2, c5) = (1.0, c4);
+        c4 = at(i);
+        for j in 0..i {
+            let c3 = at(i) - at(j);
+            c2 *= c3;
+            if j == i - 1 {
+                for d in (1..5).rev() {
+                    w[d][i] = c1 * (d as f64 * w[d - 1][i - 1] - c5 * w[d][i - 1]) / c2;
+                }
+                w[0][i] = -c1 * c5 * w[0][i - 1] / c2;
+            }
+            for d in (1..5).rev() {
+                w[d][j] = (c4 * w[d][j] - d as f64 * w[d - 1][j]) / c3;
+            }
+            w[0][j] *= c4 / c3;
+        }
+        c1 = c2;
+    }
+    w
+}
+
+/// Nine by nine points along two directions at right angles.
+struct Stencil {
+    step: f64,
+    weights: [[[f64; WIDTH]; 5]; 2],
+    points: Sample,
+    subdomain: usize,
+}
+
+impl Stencil {
+    /// `first` is the first multiple of the step in each direction: -4 in the middle, 0 on one side.
+    fn new(origin: Point, directions: [Point; 2], first: [f64; 2], step: f64, subdomain: usize) -> Self {
+        let [p, q] = directions;
+        let point = |k: usize| {
+            let (s, t) = (step * (first[0] + (k / WIDTH) as f64), step * (first[1] + (k % WIDTH) as f64));
+            [0, 1].map(|a| origin[a] + s * p[a] + t * q[a])
+        };
+        let (x, y) = (0..WIDTH * WIDTH).map(point).map(|p| (p[0], p[1])).unzip();
+        Stencil { step, weights: first.map(weights), points: Sample::at(x, y), subdomain }
+    }
+
+    fn values(&self, field: &dyn Field, key: &str) -> Result<Vec<f64>> {
+        self.points.values(field, key, self.subdomain)
+    }
+
+    /// The derivative of order p in the first and q in the second direction.
+    fn derivative(&self, values: &[f64], p: usize, q: usize) -> Found {
+        let mut found = Found::default();
+        for (row, a) in values.chunks(WIDTH).zip(&self.weights[0][p]) {
+            for (value, b) in row.iter().zip(&self.weights[1][q]) {
+                found.value += a * b * value;
+                found.rounding += f64::EPSILON * (a * b * value).abs();
+            }
+        }
+        let unit = self.step.powi((p + q) as i32);
+        let value = found.value / unit;
+        Found { value, rounding: found.rounding / unit, size: value.abs() }
+    }
+}
+
+/// A residual that is believed.
+struct Residual {
+    relative: f64,
+    value: f64,
+    point: Point,
+}
+
+/// The largest believed residual; `sizes` are those of all points, also where the residual vanishes.
+#[derive(Default)]
+struct Search {
+    found: Vec<(Found, Found, Point)>,
+}
+
+impl Search {
+    fn worst(&self) -> Option<Residual> {
+        let size = self.found.iter().map(|(coarse, ..)| coarse.size).fold(0.0, f64::max);
+        let believed = |(coarse, fine, _): &&(Found, Found, Point)| {
+            let enough = (TOLERANCE * size).max(ROUNDINGS * fine.rounding);
+            fine.value.abs() > enough && (coarse.value - fine.value).abs() <= 0.2 * fine.value.abs()
+        };
+        let worst = self.found.iter().filter(believed).max_by(|a, b| a.1.value.abs().total_cmp(&b.1.value.abs()));
+        worst.map(|(_, fine, point)| Residual { relative: fine.value.abs() / size, value: fine.value, point: *point })
+    }
+}
+
+/// Warnings about an exact solution that does not satisfy the equation or a condition; none where there is no exact
+/// solution.
+pub fn check(problem: &Problem, decomposition: &Decomposition) -> Vec<String> {
+    let Some(exact) = &problem.exact else { return Vec::new() };
+    let mut warnings = Vec::new();
+    if let Some(Residual { relative, value, point: [x, y] }) = interior(problem, exact, decomposition).worst() {
+        warnings.push(format!(
+            "exact.u does not satisfy the equation: at x = {x:.6}, y = {y:.6} the residual is {value:.3e}, {relative:.1e} of \
+             its terms; errors against it say nothing"
+        ));
+    }
+    for part in 0..decomposition.parts.len() {
+        for index in 0..problem.equation.pairs() {
+            let search = boundary(problem, exact, decomposition, part, index);
+            if let Some(Residual { relative, value, point: [x, y] }) = search.worst() {
+                let key = part_name(decomposition, part);
+                warnings.push(format!(
+                    "exact.u does not satisfy the condition {key}: at x = {x:.6}, y = {y:.6} it is off by {value:.3e}, \
+                     {relative:.1e} of its terms; errors against it say nothing"
+                ));
+            }
+        }
+    }
+    warnings
+}
+
+/// Spreads points evenly over places: the golden ratio, so that they have no period.
+fn spread(k: usize) -> f64 {
+    (0.5 * (5f64.sqrt() - 1.0) * (k + 1) as f64).fract()
+}
+
+/// A length in the subdomain at a reference point: the shorter of its sides, roughly.
+fn extent(jacobian: [[f64; 2]; 2]) -> f64 {
+    [0, 1].map(|b| jacobian[0][b].hypot(jacobian[1][b])).into_iter().fold(f64::INFINITY, f64::min)
+}
+
+fn interior(problem: &Problem, exact: &FieldRef, decomposition: &Decomposition) -> Search {
+    let mut search = Search::default();
+    for k in 0..POINTS {
+        let s = k * decomposition.len() / POINTS;
+        let map = decomposition.subdomains[s].map.as_ref();
+        let xi = [0.25 + 0.5 * spread(k), 0.25 + 0.5 * spread(3 * k + 7)];
+        let (origin, size) = (map.point(xi), extent(map.jacobian(xi)));
+        let residual = |step: f64| {
+            let stencil = Stencil::new(origin, [[1.0, 0.0], [0.0, 1.0]], [-4.0; 2], step * size, s);
+            equation(problem, exact.as_ref(), &stencil)
+        };
+        // A field that fails here fails in the solve as well, if it matters there.
+        if let (Ok(coarse), Ok(fine)) = (residual(STEP), residual(0.5 * STEP)) {
+            search.found.push((coarse, fine, origin));
+        }
+    }
+    search
+}
+
+/// `L u - f` in the middle of a stencil.
+fn equation(problem: &Problem, exact: &dyn Field, stencil: &Stencil) -> Result<Found> {
+    let u = stencil.values(exact, "exact.u")?;
+    let of = |p: usize, q: usize| stencil.derivative(&u, p, q);
+    let f = stencil.derivative(&stencil.values(problem.source.as_ref(), "equation.source")?, 0, 0);
+    let (diffusion, advection, reaction) = match &problem.equation {
+        Equation::Plate { rigidity } => {
+            let d = rigidity.constant().unwrap_or(f64::NAN);
+            let squared = of(4, 0).plus(2.0, of(2, 2)).plus(1.0, of(0, 4));
+            return Ok(Found::default().plus(d, squared).plus(-1.0, f));
+        }
+        Equation::SecondOrder { diffusion, advection, reaction } => (diffusion, advection, reaction),
+    };
+    let orders = [[1, 0], [0, 1]];
+    let mut sum = Found::default().plus(-1.0, f);
+    for i in 0..2 {
+        for j in 0..2 {
+            let a = match diffusion {
+                Diffusion::Scalar(_) if i != j => continue,
+                Diffusion::Scalar(a) => a,
+                Diffusion::Tensor(a) => &a[i][j],
+            };
+            let a = stencil.values(a.as_ref(), "equation.diffusion")?;
+            let slope = stencil.derivative(&a, orders[i][0], orders[i][1]);
+            let second = of(orders[i][0] + orders[j][0], orders[i][1] + orders[j][1]);
+            sum = sum.plus(-1.0, stencil.derivative(&a, 0, 0).times(second));
+            sum = sum.plus(-1.0, slope.times(of(orders[j][0], orders[j][1])));
+        }
+    }
+    for (b, order) in advection.iter().flatten().zip(orders) {
+        let b = stencil.derivative(&stencil.values(b.as_ref(), "equation.advection")?, 0, 0);
+        sum = sum.plus(1.0, b.times(of(order[0], order[1])));
+    }
+    if let Some(c) = reaction {
+        let c = stencil.derivative(&stencil.values(c.as_ref(), "equation.reaction")?, 0, 0);
+        sum = sum.plus(1.0, c.times(of(0, 0)));
+    }
+    Ok(sum)
+}
+
+/// The residual of value `index` of the condition on a part of the boundary.
+fn boundary(problem: &Problem, exact: &FieldRef, decomposition: &Decomposition, part: usize, index: usize) -> Search {
+    let on_part = |s: usize| {
+        let boundaries = decomposition.subdomains[s].boundaries();
+        boundaries.filter(move |(_, p)| *p == part).map(move |(side, _)| (s, side))
+    };
+    let sides: Vec<(usize, usize)> = (0..decomposition.len()).flat_map(on_part).collect();
+    let mut search = Search::default();
+    for k in 0..if sides.is_empty() { 0 } else { POINTS } {
+        let (s, side) = sides[k * sides.len() / POINTS];
+        let map = decomposition.subdomains[s].map.as_ref();
+        let xi = map.shape().side_point(side, 0.25 + 0.5 * spread(k));
+        let (origin, jacobian) = (map.point(xi), map.jacobian(xi));
+        let normal = unit_normal(map, side, jacobian);
+        let directions = [normal.map(|v| -v), [-normal[1], normal[0]]];
+        let residual = |step: f64| {
+            let stencil = Stencil::new(origin, directions, [0.0, -4.0], step * extent(jacobian), s);
+            condition(problem, &problem.conditions[part], index, exact.as_ref(), &stencil, normal)
+        };
+        if let (Ok(coarse), Ok(fine)) = (residual(STEP), residual(0.5 * STEP)) {
+            search.found.push((coarse, fine, origin));
+        }
+    }
+    search
+}
+
+/// `B u - g` at the origin of a stencil whose first direction is the inward normal.
+fn condition(
+    problem: &Problem,
+    condition: &Condition,
+    index: usize,
+    exact: &dyn Field,
+    stencil: &Stencil,
+    [nx, ny]: Point,
+) -> Result<Found> {
+    let u = stencil.values(exact, "exact.u")?;
+    let of = |p: usize, q: usize| stencil.derivative(&u, p, q);
+    let here = |field: &FieldRef| {
+        crate::base::error::Result::Ok(Found::exact(stencil.values(field.as_ref(), "boundary")?[WIDTH / 2]))
+    };
+    let flux = || -> Result<Found> {
+        let Equation::SecondOrder { diffusion, .. } = &problem.equation else {
+            return Ok(Found::default().plus(-1.0, of(1, 0)));
+        };
+        let entry = |i: usize, j: usize| match diffusion {
+            Diffusion::Scalar(a) => (i == j).then_some(a),
+            Diffusion::Tensor(a) => Some(&a[i][j]),
+        };
+        let value = |i: usize, j: usize| -> Result<f64> {
+            let Some(a) = entry(i, j) else { return Ok(0.0) };
+            if let Some(value) = a.constant() {
+                return Ok(value);
+            }
+            Ok(stencil.derivative(&stencil.values(a.as_ref(), "equation.diffusion")?, 0, 0).value)
+        };
+        // (a' n) . grad u, with the gradient along the normal and along the side.
+        let v = [value(0, 0)? * nx + value(1, 0)? * ny, value(0, 1)? * nx + value(1, 1)? * ny];
+        let (across, along) = (v[0] * nx + v[1] * ny, -v[0] * ny + v[1] * nx);
+        Ok(Found::default().plus(-across, of(1, 0)).plus(along, of(0, 1)))
+    };
+    let left = match (&condition.kind, index) {
+        (ConditionKind::Dirichlet, _) | (ConditionKind::SimplySupported | ConditionKind::Clamped, 0) => {
+            // Measured by u nearby: on the side it may be the rounding of zero.
+            let size = u.iter().fold(0.0_f64, |size, u| size.max(u.abs()));
+            Found { value: u[WIDTH / 2], rounding: f64::EPSILON * size, size }
+        }
+        (ConditionKind::SimplySupported, _) => of(2, 0).plus(1.0, of(0, 2)),
+        (ConditionKind::Clamped, _) | (ConditionKind::Neumann, _) => flux()?,
+        (ConditionKind::Robin { coefficient }, _) => flux()?.plus(1.0, here(coefficient)?.times(of(0, 0))),
+    };
+    Ok(left.plus(-1.0, here(&condition.values[index])?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::field::Samples;
+    use crate::problem::gallery;
+
+    #[test]
+    fn weights_are_those_of_the_tables() {
+        let middle = weights(-4.0);
+        let second = [-1.0 / 560.0, 8.0 / 315.0, -0.2, 1.6, -205.0 / 72.0];
+        second.iter().zip(middle[2]).for_each(|(a, b)| assert!((a - b).abs() < 1e-13));
+        let fourth = [7.0 / 240.0, -2.0 / 5.0, 169.0 / 60.0, -122.0 / 15.0, 91.0 / 8.0];
+        fourth.iter().zip(middle[4]).for_each(|(a, b)| assert!((a - b).abs() < 1e-12, "{a} {b}"));
+        assert!((weights(0.0)[1][0] + 761.0 / 280.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_gallery_is_consistent_and_a_wrong_sign_is_found() {
+        let unit = |counts| Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], counts).unwrap();
+        let problems = [
+            gallery::poisson(),
+            gallery::sines(8.0, 8.0),
+            gallery::plate(gallery::Material::PAPER),
+            gallery::clamped_plate(),
+            gallery::helmholtz(12.0),
+            gallery::advection_diffusion(0.01),
+            gallery::mixed_conditions(),
+        ];
+        for mut problem in problems {
+            for counts in [[1, 1], [2, 2], [8, 8], [5, 32]] {
+                assert_eq!(check(&problem, &unit(counts)), Vec::<String>::new());
+            }
+            let source = problem.source.clone();
+            problem.source = crate::problem::field::function(move |x, y| {
+                let mut out = [0.0];
+                source.values(&Samples::at(&[x], &[y]), &mut out).unwrap();
+                1.001 * out[0] + 1e-3
+            });
+            let warnings = check(&problem, &unit([4, 4]));
+            assert!(warnings.len() == 1 && warnings[0].contains("the equation"), "{warnings:?}");
+        }
+    }
+}

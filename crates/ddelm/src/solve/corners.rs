@@ -1,0 +1,438 @@
+//! Which vertices of a decomposition get rings.
+//!
+//! Candidates are corners of the domain, ends of parts of the boundary, and points where materials meet at an angle. About each
+//! of them lie sectors, one for each element, with the tensor that the element sees there; their
+//! [exponents](crate::domain::exponents) say how deep rings go, and [`regularity`](crate::domain::regularity) says whether there must be any: at a right angle
+//! with data that fit, the solution is smooth. A vertex in doubt gets rings, which cost a few subdomains; a missed one costs
+//! digits everywhere.
+
+use std::f64::consts::{PI, TAU};
+use std::sync::Arc;
+
+use crate::base::error::{Error, Result};
+use crate::domain::collocation::Nodes;
+use crate::domain::decomposition::{Behind, Decomposition, Subdomain};
+use crate::domain::exponents::{Ends, LARGEST, Ray, Sector, exponents};
+use crate::domain::forest::Span;
+use crate::domain::map::{MapRef, Point, unit_normal};
+use crate::domain::plane::{cross, distance, dot, norm, subtract};
+use crate::domain::regularity::{BoundarySide, Material, Regularity, Vertex, regularity};
+use crate::domain::sample::Sample;
+use crate::method::settings::{Corners, Method, Settings};
+use crate::problem::field::{Dependence, Failure, Field, FieldRef, Patch, Samples};
+use crate::problem::model::{Condition, ConditionKind, Diffusion, Equation, Problem};
+
+/// Angles closer than this to a half turn are no corners: sides that follow a curve meet to that at least.
+const STRAIGHT: f64 = 1e-4;
+
+/// Coefficients that differ by more than this, relative to them, from one element to the next are those of two materials.
+const SAME: f64 = 1e-9;
+
+/// A point is a vertex if it is this close, relative to the element.
+const CLOSE: f64 = 1e-6;
+
+/// The decomposition with rings where the settings ask for them.
+pub fn with_corners(problem: &Problem, decomposition: Decomposition, settings: &Settings) -> Result<Decomposition> {
+    // The exponents of a nonlinear problem are not known before it is solved.
+    let able = settings.method == Method::Schur
+        && settings.nodes == Nodes::Chebyshev
+        && settings.weights.is_none()
+        && !problem.is_nonlinear();
+    match &settings.corners {
+        Corners::None => Ok(decomposition),
+        Corners::Auto if !able => Ok(decomposition),
+        corners if !able => {
+            let problem = "rings belong to the default method with its own nodes and weights";
+            Err(Error::input("discretization.corners", corners, problem, "use corners = \"none\""))
+        }
+        corners => decomposition.with_rings(&singular_vertices(problem, &decomposition, corners)?),
+    }
+}
+
+/// The vertices of a decomposition that get rings, with their smallest exponents.
+pub fn singular_vertices(
+    problem: &Problem,
+    decomposition: &Decomposition,
+    corners: &Corners,
+) -> Result<Vec<(usize, f64)>> {
+    if *corners == Corners::None || (problem.equation.order() > 2 && *corners == Corners::Auto) {
+        return Ok(Vec::new());
+    }
+    let fans = fans(decomposition);
+    let search = Search { problem, decomposition, tensors: tensors(problem, decomposition)? };
+    let mut found = Vec::new();
+    if let Corners::Points(points) = corners {
+        for &p in points {
+            let v = vertex_at(decomposition, p)?;
+            let Some(fan) = &fans[v] else { return Err(no_vertex(p)) };
+            found.push((v, search.exponent(fan)?));
+        }
+        return Ok(found);
+    }
+    let mut scale = None;
+    for (v, fan) in fans.iter().enumerate() {
+        let Some(fan) = fan.as_ref().filter(|fan| search.is_candidate(fan)) else { continue };
+        if *corners == Corners::All {
+            found.push((v, search.exponent(fan)?));
+            continue;
+        }
+        let scale = match scale {
+            Some(scale) => scale,
+            None => *scale.insert(search.scale()?),
+        };
+        if let Regularity::Rings { exponent } = search.regularity(fan, scale)? {
+            found.push((v, exponent));
+        }
+    }
+    Ok(found)
+}
+
+/// The vertex at a point.
+fn vertex_at(decomposition: &Decomposition, p: Point) -> Result<usize> {
+    let near = |s: &Subdomain| -> Option<usize> {
+        let corners: Vec<Point> = s.map.shape().corners().iter().map(|&xi| s.map.point(xi)).collect();
+        let size = distance(corners[0], corners[1]);
+        corners.iter().position(|&c| distance(c, p) <= CLOSE * size).map(|k| s.vertices[k])
+    };
+    decomposition.subdomains.iter().find_map(near).ok_or_else(|| no_vertex(p))
+}
+
+fn no_vertex([x, y]: Point) -> Error {
+    Error::input(
+        "discretization.corners",
+        format!("[{x}, {y}]"),
+        "there is no corner of subdomains at this point",
+        "choose corners of the domain, ends of its parts, or points where regions meet",
+    )
+}
+
+/// The elements about a vertex, counter-clockwise.
+struct Fan {
+    /// Elements, and their corners at the vertex.
+    elements: Vec<(usize, usize)>,
+    /// The parts of the boundary before the first and after the last of them; `None` for a full turn.
+    parts: Option<[usize; 2]>,
+    /// The angles of the sides between them, one more than elements.
+    angles: Vec<f64>,
+    /// Where the vertex is.
+    point: Point,
+}
+
+/// For every vertex the elements about it; `None` where one of them has it in the middle of a side, or elsewhere.
+fn fans(decomposition: &Decomposition) -> Vec<Option<Fan>> {
+    let mut around: Vec<Vec<(usize, usize)>> = vec![Vec::new(); decomposition.vertices.len()];
+    for (s, subdomain) in decomposition.subdomains.iter().enumerate() {
+        subdomain.vertices.iter().enumerate().for_each(|(k, &v)| around[v].push((s, k)));
+    }
+    around.iter().map(|corners| fan(decomposition, corners)).collect()
+}
+
+fn fan(decomposition: &Decomposition, corners: &[(usize, usize)]) -> Option<Fan> {
+    let place = |s: usize| &decomposition.subdomains[s];
+    // What lies behind the end at the vertex of one of the two sides that end there.
+    let behind = |s: usize, side: usize, begins: bool| {
+        let mut pieces = place(s).pieces.iter().filter(|piece| piece.side == side);
+        if begins { pieces.next() } else { pieces.next_back() }.expect("every side has a piece").behind
+    };
+    let boundary = |behind: Behind| if let Behind::Boundary(part) = behind { Some(part) } else { None };
+    let begins = |&(s, k): &(usize, usize)| boundary(behind(s, k, true));
+    let start = *corners.iter().find(|at| begins(at).is_some()).unwrap_or(&corners[0]);
+    let first = begins(&start);
+    let (mut elements, mut last) = (vec![start], None);
+    loop {
+        let (s, k) = elements[elements.len() - 1];
+        let count = place(s).vertices.len();
+        match behind(s, (k + count - 1) % count, false) {
+            Behind::Boundary(part) => {
+                last = Some(part);
+                break;
+            }
+            Behind::Edge { edge, reversed } => {
+                let next = &decomposition.edges[edge].sides[usize::from(!reversed)];
+                let at = (next.subdomain, next.side);
+                if at == start {
+                    break;
+                }
+                if next.span == Span::Second || elements.len() > corners.len() {
+                    return None;
+                }
+                elements.push(at);
+            }
+            Behind::Core => return None,
+        }
+    }
+    let point = corner_point(&place(start.0).map, start.1);
+    let size = |s: usize, k: usize| distance(corner_point(&place(s).map, k), corner_point(&place(s).map, k + 1));
+    let here = |&(s, k): &(usize, usize)| distance(corner_point(&place(s).map, k), point) <= CLOSE * size(s, k);
+    if elements.len() != corners.len() || first.is_some() != last.is_some() || !elements.iter().all(here) {
+        return None;
+    }
+    let [from, _] = directions(&place(start.0).map, start.1);
+    let mut angles = vec![from[1].atan2(from[0])];
+    for &(s, k) in &elements {
+        let [from, to] = directions(&place(s).map, k);
+        angles.push(angles[angles.len() - 1] + cross(from, to).atan2(dot(from, to)));
+    }
+    if first.is_none() {
+        let end = angles.len() - 1;
+        angles[end] = angles[0] + TAU;
+    }
+    Some(Fan { elements, parts: first.zip(last).map(|(a, b)| [a, b]), angles, point })
+}
+
+/// A corner of an element.
+fn corner_point(map: &MapRef, corner: usize) -> Point {
+    let corners = map.shape().corners();
+    map.point(corners[corner % corners.len()])
+}
+
+/// The directions of the sides of an element that begin and end in one of its corners, away from it.
+fn directions(map: &MapRef, corner: usize) -> [Point; 2] {
+    let corners = map.shape().corners();
+    let (count, slope) = (corners.len(), map.jacobian(corners[corner]));
+    [corner + 1, corner + count - 1].map(|k| {
+        let ray = subtract(corners[k % count], corners[corner]);
+        slope.map(|row| dot(row, ray))
+    })
+}
+
+/// a11, a12, a21, a22 as every element sees them at its corners.
+type Tensors = Vec<Vec<[f64; 4]>>;
+
+fn tensors(problem: &Problem, decomposition: &Decomposition) -> Result<Tensors> {
+    let entries: [Option<&FieldRef>; 4] = match &problem.equation {
+        Equation::SecondOrder { diffusion: Diffusion::Scalar(a), .. } => [Some(a), None, None, Some(a)],
+        Equation::SecondOrder { diffusion: Diffusion::Tensor([[a, b], [c, d]]), .. } => {
+            [Some(a), Some(b), Some(c), Some(d)]
+        }
+        Equation::Plate { .. } => [None; 4],
+    };
+    let of = |(s, place): (usize, &Subdomain)| {
+        let corners = place.map.shape().corners();
+        let sample = Sample::new(place, corners.iter().copied());
+        let mut out = vec![[0.0; 4]; corners.len()];
+        for (k, field) in entries.iter().enumerate().filter_map(|(k, field)| Some((k, (*field)?))) {
+            let values = sample.one_sided(field.as_ref(), "equation.diffusion", s)?;
+            out.iter_mut().zip(values).for_each(|(out, value)| out[k] = value);
+        }
+        Ok(out)
+    };
+    decomposition.subdomains.iter().enumerate().map(of).collect()
+}
+
+/// The search for vertices.
+struct Search<'a> {
+    problem: &'a Problem,
+    decomposition: &'a Decomposition,
+    tensors: Tensors,
+}
+
+impl Search<'_> {
+    fn place(&self, (s, _): (usize, usize)) -> &Subdomain {
+        &self.decomposition.subdomains[s]
+    }
+
+    fn tensor(&self, (s, k): (usize, usize)) -> [f64; 4] {
+        self.tensors[s][k]
+    }
+
+    /// The numbers of the materials of the elements of a fan.
+    fn materials(&self, fan: &Fan) -> Vec<usize> {
+        let same = |a: (usize, usize), b: (usize, usize)| {
+            let (p, q) = (self.tensor(a), self.tensor(b));
+            let size = p.iter().chain(&q).fold(0.0f64, |size, v| size.max(v.abs()));
+            let close = p.iter().zip(&q).all(|(p, q)| (p - q).abs() <= SAME * size);
+            close && self.place(a).region == self.place(b).region
+        };
+        let mut numbers = vec![0];
+        for pair in fan.elements.windows(2) {
+            let last = numbers[numbers.len() - 1];
+            numbers.push(last + usize::from(!same(pair[0], pair[1])));
+        }
+        let last = numbers[numbers.len() - 1];
+        if fan.parts.is_none() && last > 0 && same(fan.elements[fan.elements.len() - 1], fan.elements[0]) {
+            numbers.iter_mut().filter(|number| **number == last).for_each(|number| *number = 0);
+        }
+        numbers
+    }
+
+    /// Whether something ends or bends at a vertex.
+    fn is_candidate(&self, fan: &Fan) -> bool {
+        let materials = self.materials(fan);
+        let turn = fan.angles[fan.angles.len() - 1] - fan.angles[0];
+        let bends = |angle: f64| (angle - PI).abs() > STRAIGHT;
+        let several = materials.iter().any(|&m| m != materials[0]);
+        match fan.parts {
+            Some([first, last]) => first != last || bends(turn) || several,
+            None => {
+                let angle_of_first: f64 = (fan.angles.windows(2).zip(&materials))
+                    .filter(|(_, material)| **material == 0)
+                    .map(|(pair, _)| pair[1] - pair[0])
+                    .sum();
+                several && (materials.iter().any(|&m| m > 1) || bends(angle_of_first))
+            }
+        }
+    }
+
+    /// The smallest exponent of a vertex.
+    fn exponent(&self, fan: &Fan) -> Result<f64> {
+        let sector = |(pair, &at): (&[f64], &(usize, usize))| {
+            let [a, b, c, d] = self.tensor(at);
+            Sector { angles: [pair[0], pair[1]], tensor: [[a, b], [c, d]] }
+        };
+        let sectors: Vec<Sector> = fan.angles.windows(2).zip(&fan.elements).map(sector).collect();
+        let ray = |part: usize| match self.problem.conditions[part].kind {
+            ConditionKind::Neumann | ConditionKind::Robin { .. } => Ray::Flux,
+            _ => Ray::Value,
+        };
+        let ends = fan.parts.map_or(Ends::Closed, |parts| Ends::Rays(parts.map(ray)));
+        Ok(exponents(&sectors, ends)?.first().map_or(LARGEST, |exponent| exponent.re))
+    }
+
+    /// Whether the solution is smooth at a vertex.
+    fn regularity(&self, fan: &Fan, scale: f64) -> Result<Regularity> {
+        let numbers = self.materials(fan);
+        let own: Vec<(Equation, FieldRef)> = (fan.elements.iter())
+            .map(|&at| {
+                let wrap = |field: &FieldRef| within(field, at.0, self.place(at));
+                (restricted(&self.problem.equation, wrap), wrap(&self.problem.source))
+            })
+            .collect();
+        let material = |k: usize| Material {
+            angles: [fan.angles[k], fan.angles[k + 1]],
+            region: numbers[k],
+            equation: &own[k].0,
+            source: own[k].1.as_ref(),
+        };
+        let materials: Vec<Material> = (0..own.len()).map(material).collect();
+        let ray = |&at: &(usize, usize)| directions(&self.place(at).map, at.1).map(norm);
+        let radius = fan.elements.iter().flat_map(ray).fold(f64::INFINITY, f64::min);
+        let (first, last) = (fan.elements[0], fan.elements[fan.elements.len() - 1]);
+        let count = self.place(last).vertices.len();
+        let curves = [
+            boundary_curve(self.place(first).map.clone(), first.1, false),
+            boundary_curve(self.place(last).map.clone(), (last.1 + count - 1) % count, true),
+        ];
+        let conditions = fan.parts.map(|parts| parts.map(|part| &self.problem.conditions[part]));
+        let side = |k: usize, condition| BoundarySide { condition, curve: &curves[k] };
+        let sides = conditions.map(|[a, b]: [&Condition; 2]| [side(0, a), side(1, b)]);
+        regularity(&Vertex { point: fan.point, radius, materials: &materials, sides, scale })
+    }
+
+    /// The size of the data, in units of the source.
+    fn scale(&self) -> Result<f64> {
+        let [x0, x1, y0, y1] = self.decomposition.bounding_box();
+        let diameter = (x1 - x0).hypot(y1 - y0);
+        let mut scale = 0.0f64;
+        let mut add = |found: Result<Vec<f64>>, unit: f64| match found {
+            Ok(values) => {
+                scale = values.iter().fold(scale, |scale, v| scale.max(unit * v.abs()));
+                Ok(())
+            }
+            // What is not finite somewhere is no measure; whoever needs it there will say so.
+            Err(Error::NotFinite { .. }) => Ok(()),
+            Err(error) => Err(error),
+        };
+        for (s, place) in self.decomposition.subdomains.iter().enumerate() {
+            let shape = place.map.shape();
+            let inside = Sample::new(place, shape.middles(3));
+            add(inside.values(self.problem.source.as_ref(), "equation.source", s), 1.0)?;
+            let coefficient = self.tensors[s].iter().flatten().fold(0.0f64, |a, v| a.max(v.abs()));
+            for (side, part) in place.boundaries() {
+                let along = Sample::new(place, [0.1, 0.4, 0.6, 0.9].map(|t| shape.side_point(side, t)));
+                let condition = &self.problem.conditions[part];
+                let unit = match condition.kind {
+                    ConditionKind::Neumann | ConditionKind::Robin { .. } => 1.0 / diameter,
+                    _ => coefficient / (diameter * diameter),
+                };
+                for field in &condition.values {
+                    add(along.values(field.as_ref(), "boundary", s), unit)?;
+                }
+            }
+        }
+        Ok(scale)
+    }
+}
+
+/// For a distance from the vertex the point of a side at that distance, relative to the vertex, and the outward normal there. The
+/// side begins at the vertex, or `ends` there.
+fn boundary_curve(map: MapRef, side: usize, ends: bool) -> impl Fn(f64) -> (Point, Point) {
+    let shape = map.shape();
+    let at = move |t: f64| shape.side_point(side, if ends { 1.0 - t } else { t });
+    let origin = map.point(at(0.0));
+    move |r| {
+        let offset = |t: f64| subtract(map.point(at(t)), origin);
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if norm(offset(middle)) < r { low = middle } else { high = middle }
+        }
+        let t = 0.5 * (low + high);
+        (offset(t), unit_normal(map.as_ref(), side, map.jacobian(at(t))))
+    }
+}
+
+/// The equation with other fields.
+fn restricted(equation: &Equation, wrap: impl Fn(&FieldRef) -> FieldRef) -> Equation {
+    match equation {
+        Equation::SecondOrder { diffusion, advection, reaction } => Equation::SecondOrder {
+            diffusion: match diffusion {
+                Diffusion::Scalar(a) => Diffusion::Scalar(wrap(a)),
+                Diffusion::Tensor(a) => Diffusion::Tensor(a.each_ref().map(|row| row.each_ref().map(&wrap))),
+            },
+            advection: advection.as_ref().map(|b| b.each_ref().map(&wrap)),
+            reaction: reaction.as_ref().map(wrap),
+        },
+        Equation::Plate { rigidity } => Equation::Plate { rigidity: wrap(rigidity) },
+    }
+}
+
+/// A field as one element sees it.
+struct Within {
+    field: FieldRef,
+    number: usize,
+    map: MapRef,
+    region: Option<usize>,
+}
+
+fn within(field: &FieldRef, number: usize, place: &Subdomain) -> FieldRef {
+    if field.constant().is_some() {
+        return field.clone();
+    }
+    Arc::new(Within { field: field.clone(), number, map: place.map.clone(), region: place.region })
+}
+
+impl Within {
+    /// Points next to a vertex in the element's own coordinates; a sector may reach a little beyond a curved side.
+    fn reference(&self, at: &Samples<'_>) -> Vec<Point> {
+        let shape = self.map.shape();
+        let one = |(&x, &y): (&f64, &f64)| self.map.inverse([x, y]).unwrap_or_else(|| shape.center());
+        at.x.iter().zip(at.y).map(one).collect()
+    }
+}
+
+impl Field for Within {
+    fn values(&self, at: &Samples<'_>, out: &mut [f64]) -> std::result::Result<(), Failure> {
+        let xi = self.reference(at);
+        let patch = Some(Patch { subdomain: self.number, region: self.region, xi: &xi });
+        self.field.values(&Samples { patch, ..*at }, out)
+    }
+
+    fn gradients(&self, at: &Samples<'_>, dx: &mut [f64], dy: &mut [f64]) -> std::result::Result<bool, Failure> {
+        let xi = self.reference(at);
+        let patch = Some(Patch { subdomain: self.number, region: self.region, xi: &xi });
+        self.field.gradients(&Samples { patch, ..*at }, dx, dy)
+    }
+
+    fn describe(&self) -> String {
+        self.field.describe()
+    }
+
+    fn depends_on(&self) -> Dependence {
+        self.field.depends_on()
+    }
+}
+
+#[cfg(test)]
+#[path = "corners_tests.rs"]
+mod tests;

@@ -1,0 +1,352 @@
+//! Eigenvalues and eigenfunctions, `L u = lambda u` with homogeneous conditions.
+//!
+//! The solver inverts the shifted operator: from the source to the solution, both by what the rows see of them
+//! (loads, `solve/nodal.rs`), `A = (L - sigma)^-1`. There is no mass matrix. Arnoldi's iteration (`solve/arnoldi.rs`)
+//! finds the eigenvalues mu of A of largest magnitude, and
+//!
+//! ```text
+//! lambda = sigma + 1 / mu
+//! ```
+//!
+//! are those of L closest to sigma. The error of each is estimated by the difference to the same eigenvalue on a second
+//! decomposition with other features, as that of a solution is ([`estimate`](crate::solve::estimate)).
+
+use std::sync::Arc;
+
+use faer::Mat;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+use crate::base::clock::Instant;
+use crate::base::error::{Error, Result};
+use crate::base::progress::{Progress, Stage};
+use crate::domain::decomposition::Decomposition;
+use crate::method::report::{Eigenvalue, Status, UNRESOLVED};
+use crate::method::settings::Settings;
+use crate::problem::field::{FieldRef, constant};
+use crate::problem::model::{ConditionKind, Equation, Problem};
+use crate::problem::shifted::shifted;
+use crate::solution::evaluate::Solution;
+use crate::solve::arnoldi::{Pieces, Spectrum, Wanted, arnoldi};
+use crate::solve::estimate::Second;
+use crate::solve::nodal::{Loads, Nodal};
+use crate::solve::resolution::Resolution;
+use crate::solve::solver::Solver;
+
+/// Eigenvalues that may be asked for.
+const MOST: usize = 200;
+
+/// Residuals of the first and of the second decomposition, relative to the eigenvalue of the inverse.
+const TOLERANCE: f64 = 1e-12;
+const SECOND_TOLERANCE: f64 = 1e-9;
+
+/// Eigenvalues that the second decomposition finds beyond those that it is asked for: the last ones of the two may differ.
+const BEYOND: usize = 2;
+
+/// Rounding of an eigenvalue, relative to it: differences below this are chance.
+const ROUNDING: f64 = 5e-15;
+
+/// An eigenfunction whose mean is less than this of its root mean square has mean zero.
+const NO_MEAN: f64 = 1e-3;
+
+/// Which eigenvalues are wanted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Eigenvalues {
+    /// How many.
+    pub count: usize,
+    /// The number that they are closest to.
+    pub near: f64,
+}
+
+/// An eigenvalue and its eigenfunction.
+#[derive(Clone)]
+pub struct Eigenpair {
+    /// The eigenvalue and its estimated error.
+    pub eigenvalue: Eigenvalue,
+    /// The eigenfunction: its L2 norm is one, and its mean is positive, or its first large value is. Of a pair of complex
+    /// eigenfunctions the real and the imaginary part, one with each of the two eigenvalues.
+    pub function: Solution,
+}
+
+impl Eigenvalues {
+    /// The homogeneous problem for the shifted operator, and the shift.
+    pub fn posed(&self, problem: &Problem, area: f64) -> Result<(Problem, f64)> {
+        self.check()?;
+        let zero = |field: &FieldRef| field.constant() == Some(0.0);
+        let mut posed = Problem { source: constant(0.0), mean: None, exact: None, ..problem.clone() };
+        for value in posed.conditions.iter_mut().flat_map(|condition| &mut condition.values) {
+            *value = constant(0.0);
+        }
+        let natural = |kind: &ConditionKind| match kind {
+            ConditionKind::Neumann => true,
+            ConditionKind::Robin { coefficient } => zero(coefficient),
+            _ => false,
+        };
+        let free = posed.conditions.iter().all(|condition| natural(&condition.kind));
+        let shift = match &mut posed.equation {
+            Equation::SecondOrder { reaction, .. } => {
+                // A constant is an eigenfunction for 0: a number below it is as near to all others.
+                let singular = self.near == 0.0 && free && reaction.as_ref().is_none_or(zero);
+                let shift = if singular { -1.0 / area } else { self.near };
+                if shift != 0.0 {
+                    *reaction = Some(shifted(reaction.as_ref(), -shift));
+                }
+                shift
+            }
+            Equation::Plate { .. } if self.near != 0.0 => {
+                let problem = "the operator of a plate cannot be shifted: only its lowest eigenvalues can be found";
+                return Err(Error::input("eigenvalues.near", self.near, problem, "leave it out"));
+            }
+            Equation::Plate { .. } => 0.0,
+        };
+        Ok((posed, shift))
+    }
+
+    fn check(&self) -> Result<()> {
+        if !(1..=MOST).contains(&self.count) {
+            let problem = format!("between 1 and {MOST} eigenvalues can be found");
+            return Err(Error::input("eigenvalues.count", self.count, problem, "for example 10"));
+        }
+        if !self.near.is_finite() {
+            return Err(Error::input("eigenvalues.near", self.near, "it is not a finite number", "for example 0.0"));
+        }
+        Ok(())
+    }
+
+    /// Finds them in ascending order, with estimates where asked. Source, boundary values and exact solution do not matter.
+    pub fn find(
+        &self,
+        problem: &Problem,
+        decomposition: Arc<Decomposition>,
+        settings: &Settings,
+        estimate: bool,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Eigenpair>> {
+        let [x0, x1, y0, y1] = decomposition.bounding_box();
+        let (posed, shift) = self.posed(problem, (x1 - x0) * (y1 - y0))?;
+        let solver = Solver::with_progress(&posed, decomposition.clone(), settings, progress)?;
+        let clock = Instant::now();
+        let nodal = Nodal::new(Arc::new(solver), "eigenvalues")?;
+        let spectrum = inverse_spectrum(&nodal, self.count, TOLERANCE, progress)?;
+        let mut functions = eigenfunctions(&nodal, &spectrum, progress)?;
+        let seconds = clock.elapsed().as_secs_f64();
+        // The second solver takes the place of the first.
+        drop(nodal);
+        let mut found = eigenvalues(&spectrum, shift);
+        let mut warnings = ignored(problem);
+        let clock = Instant::now();
+        if estimate {
+            progress.begin(Stage::Estimate, 1);
+            let seen = Resolution::quick(&posed, &decomposition, settings.points)?;
+            let second = Second::beside(&posed, &decomposition, &seen, settings)?;
+            let solver = Solver::with_progress(&posed, second.decomposition.clone(), &second.settings, progress)?;
+            let nodal = Nodal::new(Arc::new(solver), "eigenvalues")?;
+            let other = inverse_spectrum(&nodal, self.count + BEYOND, SECOND_TOLERANCE, progress)?;
+            compare(&mut found, &spectrum, &eigenvalues(&other, shift));
+            warnings.extend(seen.warnings(&decomposition));
+        }
+        let estimated = clock.elapsed().as_secs_f64();
+        let status = judge(&found, &spectrum, &mut warnings);
+        let mut order: Vec<usize> = (0..found.len()).collect();
+        order.sort_by(|&a, &b| {
+            (found[a].value.total_cmp(&found[b].value)).then(found[a].imaginary.total_cmp(&found[b].imaginary))
+        });
+        let all: Vec<Eigenvalue> = order.iter().map(|&k| found[k]).collect();
+        for report in functions.iter_mut().map(|function| &mut function.report) {
+            report.eigenvalues = all.clone();
+            report.status = status;
+            report.warnings.extend(warnings.iter().cloned());
+            report.seconds.interface += seconds;
+            report.seconds.total += seconds;
+            report.seconds.estimate = if estimate { estimated } else { 0.0 };
+        }
+        let mut functions: Vec<Option<Solution>> = functions.into_iter().map(Some).collect();
+        let pair = |k: usize| Eigenpair {
+            eigenvalue: found[k],
+            function: functions[k].take().expect("every number is in the order once"),
+        };
+        Ok(order.into_iter().map(pair).collect())
+    }
+}
+
+/// What the problem has and its eigenvalues do not see.
+fn ignored(problem: &Problem) -> Vec<String> {
+    let zero = |field: &FieldRef| field.constant() == Some(0.0);
+    let data = problem.data();
+    let given = [
+        (!zero(&data.source), "the source"),
+        (!data.boundary.iter().flatten().all(zero), "the boundary values"),
+        (problem.mean.is_some_and(|mean| mean != 0.0), "the mean"),
+        (problem.exact.is_some(), "the exact solution"),
+    ];
+    let names: Vec<&str> = given.iter().filter(|(given, _)| *given).map(|(_, name)| *name).collect();
+    match names.is_empty() {
+        true => Vec::new(),
+        false => vec![format!("eigenvalues are those of the homogeneous problem: ignoring {}", names.join(", "))],
+    }
+}
+
+/// The eigenvalues of largest magnitude of the inverse, and its eigenvectors as loads.
+fn inverse_spectrum(nodal: &Nodal, count: usize, tolerance: f64, progress: &dyn Progress) -> Result<Spectrum> {
+    // In these units the inner product is about that of L2, in which the operator is nearly self-adjoint.
+    let units: Vec<[f64; 2]> = (nodal.weights().iter().zip(&nodal.solver.data_rows))
+        .map(|(weights, rows)| {
+            let area: f64 = weights.iter().sum();
+            [(area / rows.interior() as f64).sqrt(), 1.0 / area.sqrt()]
+        })
+        .collect();
+    let scaled = |loads: &mut Loads, inverse: bool| {
+        for (load, unit) in loads.iter_mut().zip(&units) {
+            let [inside, last] = if inverse { unit.map(f64::recip) } else { *unit };
+            let end = load.nrows() - 1;
+            for k in 0..load.ncols() {
+                let column = load.col_as_slice_mut(k);
+                column[..end].iter_mut().for_each(|v| *v *= inside);
+                column[end] *= last;
+            }
+        }
+    };
+    let seed = nodal.solver.settings().seed;
+    let mut generators: Vec<ChaCha8Rng> = (nodal.solver.locals.iter())
+        .map(|local| {
+            let mut generator = ChaCha8Rng::seed_from_u64(seed);
+            generator.set_stream(local.subdomain as u64);
+            generator
+        })
+        .collect();
+    let random = |columns: usize| -> Pieces {
+        let piece = |(generator, rows): (&mut ChaCha8Rng, usize)| {
+            Mat::from_fn(rows + 1, columns, |_, _| (generator.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0)
+        };
+        generators.iter_mut().zip(nodal.solver.data_rows.iter().map(|rows| rows.interior())).map(piece).collect()
+    };
+    let most = 6 * count + 60;
+    progress.begin(Stage::Eigenvalues, most);
+    let apply = |block: &Pieces| {
+        let mut loads = block.clone();
+        scaled(&mut loads, true);
+        let mut images = nodal.invert(&loads, progress)?;
+        scaled(&mut images, false);
+        (0..block[0].ncols()).for_each(|_| progress.step());
+        Ok(images)
+    };
+    let mut spectrum = arnoldi(&Wanted { count, tolerance, most }, apply, random)?;
+    scaled(&mut spectrum.vectors, true);
+    Ok(spectrum)
+}
+
+/// `sigma + 1 / mu`.
+fn eigenvalues(spectrum: &Spectrum, shift: f64) -> Vec<Eigenvalue> {
+    let value = |[re, im]: [f64; 2]| {
+        let square = re * re + im * im;
+        Eigenvalue { value: shift + re / square, imaginary: -im / square, estimate: None }
+    };
+    spectrum.pairs.iter().map(|pair| value(pair.value)).collect()
+}
+
+/// The eigenfunctions as solutions: one more product with the inverse, of x / mu.
+fn eigenfunctions(nodal: &Nodal, spectrum: &Spectrum, progress: &dyn Progress) -> Result<Vec<Solution>> {
+    let count = spectrum.pairs.len();
+    let mut loads = spectrum.vectors.clone();
+    for (load, x) in loads.iter_mut().zip(&spectrum.vectors) {
+        for k in 0..count {
+            let [re, im] = spectrum.pairs[k].value;
+            let square = re * re + im * im;
+            // (p + iq) / (re + i im), with p and q in two columns.
+            let partner = if im > 0.0 { (k + 1).min(count - 1) } else { k.saturating_sub(1) };
+            for i in 0..load.nrows() {
+                load[(i, k)] = (re * x[(i, k)] + if im == 0.0 { 0.0 } else { im * x[(i, partner)] }) / square;
+            }
+        }
+    }
+    let mut functions = nodal.solutions(&loads, progress)?;
+    let y: Vec<Mat<f64>> = (nodal.solver.locals.iter())
+        .map(|local| {
+            let of = |k: usize| &functions[k].in_basis.as_ref().expect("one process has them all").coefficients;
+            let rank = of(0)[local.subdomain].len();
+            Mat::from_fn(rank, count, |i, k| of(k)[local.subdomain][i])
+        })
+        .collect();
+    let norms = Norms::new(nodal, &y, count);
+    let mut k = 0;
+    while k < count {
+        // The two parts of a complex one keep their proportion.
+        let end = if spectrum.pairs[k].value[1] > 0.0 { (k + 2).min(count) } else { k + 1 };
+        let norm = norms.squares[k..end].iter().sum::<f64>().sqrt();
+        let factor = norms.sign[k] / norm;
+        functions[k..end].iter_mut().for_each(|function| function.scale(factor));
+        k = end;
+    }
+    Ok(functions)
+}
+
+/// Sizes and signs of functions.
+struct Norms {
+    /// The squares of their L2 norms.
+    squares: Vec<f64>,
+    /// The sign of the mean, or of the first value that is at least half the largest where there is none.
+    sign: Vec<f64>,
+}
+
+impl Norms {
+    fn new(nodal: &Nodal, y: &[Mat<f64>], count: usize) -> Self {
+        let values = nodal.inside(y);
+        let area: f64 = nodal.weights().iter().flatten().sum();
+        let sum = |k: usize, of: fn(f64) -> f64| -> f64 {
+            let piece =
+                |(u, w): (&Mat<f64>, &Vec<f64>)| u.col_as_slice(k).iter().zip(w).map(|(u, w)| w * of(*u)).sum::<f64>();
+            values.iter().zip(nodal.weights()).map(piece).sum()
+        };
+        let squares: Vec<f64> = (0..count).map(|k| sum(k, |u| u * u)).collect();
+        let sign = |k: usize| {
+            let mean = sum(k, |u| u) / area;
+            if mean.abs() > NO_MEAN * (squares[k] / area).sqrt() {
+                return mean.signum();
+            }
+            let all = || values.iter().flat_map(|u| u.col_as_slice(k));
+            let largest = all().fold(0.0, |largest: f64, u| largest.max(u.abs()));
+            all().find(|u| u.abs() >= 0.5 * largest).map_or(1.0, |u| u.signum())
+        };
+        Norms { sign: (0..count).map(sign).collect(), squares }
+    }
+}
+
+/// Puts the distances to the nearest of other eigenvalues in the place of the estimates.
+fn compare(found: &mut [Eigenvalue], spectrum: &Spectrum, others: &[Eigenvalue]) {
+    for (eigenvalue, pair) in found.iter_mut().zip(&spectrum.pairs) {
+        let distance = |other: &Eigenvalue| {
+            (other.value - eigenvalue.value).hypot(other.imaginary.abs() - eigenvalue.imaginary.abs())
+        };
+        let nearest = others.iter().map(distance).fold(f64::INFINITY, f64::min);
+        let [re, im] = pair.value;
+        let size = re.hypot(im);
+        // The error of an eigenvalue of an operator that is nearly normal is the square of its residual.
+        let iteration = (pair.residual / size).powi(2) / size;
+        let magnitude = eigenvalue.value.hypot(eigenvalue.imaginary);
+        eigenvalue.estimate = Some((nearest + iteration).max(ROUNDING * magnitude));
+    }
+}
+
+/// The status, and warnings of what was not reached.
+fn judge(found: &[Eigenvalue], spectrum: &Spectrum, warnings: &mut Vec<String>) -> Status {
+    if !spectrum.converged {
+        warnings.push(format!("the eigenvalues have not converged after {} products", spectrum.products));
+        return Status::MaxIterations;
+    }
+    let large = |e: &&Eigenvalue| {
+        let size = e.value.hypot(e.imaginary).max(f64::MIN_POSITIVE);
+        e.estimate.is_some_and(|estimate| estimate > UNRESOLVED * size && size > ROUNDING)
+    };
+    match found.iter().find(large) {
+        None => Status::Solved,
+        Some(e) => {
+            warnings.push(format!(
+                "the estimated error of the eigenvalue {:.6e} is {:.1e}: it is not resolved (more subdomains or points \
+                 may help)",
+                e.value,
+                e.estimate.unwrap_or_default()
+            ));
+            Status::Unresolved
+        }
+    }
+}

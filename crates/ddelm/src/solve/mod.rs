@@ -1,0 +1,23 @@
+//! The algorithm and the loops around it: one solve, its estimate, a tolerance, eigenvalues, time, a scale for the
+//! weights.
+
+pub mod adaptive;
+mod arnoldi;
+pub mod case;
+pub mod consistency;
+pub mod corners;
+pub mod eigenvalues;
+pub mod estimate;
+mod floating;
+mod forcing;
+mod initial;
+pub mod locelm;
+pub mod newton;
+mod nodal;
+mod probe;
+pub mod resolution;
+pub mod solver;
+mod splitting;
+mod stages;
+pub mod time;
+pub mod tuning;

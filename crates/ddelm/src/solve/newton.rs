@@ -1,0 +1,421 @@
+//! Newton's method: a nonlinear problem is solved as a sequence of linear ones.
+//!
+//! At an iterate u the correction delta solves the problem [linearised](crate::problem::linearize) there, with what u
+//! leaves on the right; the interface values are those of u + delta. Then
+//!
+//! - the step is halved until the residual falls, or, where rows that cannot all hold hide that, until the next
+//!   correction by the same factorization is smaller;
+//! - the factorization is kept while every step is ten times smaller than the one before;
+//! - the last step is one that is rounding, or after which the next would be.
+//!
+//! A parameter may be followed from an easy value to the one that is wanted (continuation), each solution being the guess for the next,
+//! with steps that double where Newton's method converges and are halved where it does not.
+//!
+//! # References
+//!
+//! P. Deuflhard, *Newton Methods for Nonlinear Problems*, Springer (2011), section 3.3.
+
+use std::sync::Arc;
+
+use crate::base::clock::Instant;
+use crate::base::error::{Error, Result};
+use crate::base::progress::Progress;
+use crate::domain::collocation::Nodes;
+use crate::domain::decomposition::Decomposition;
+use crate::interface::Exchange;
+use crate::local::iterate::{InBasis, TableCache, Tabulated};
+use crate::method::report::{ContinuationStep, NewtonStep, NonlinearReport, Seconds, Status};
+use crate::method::settings::{InterfaceSolver, Settings, Sharing};
+use crate::problem::field::FieldRef;
+use crate::problem::model::Problem;
+use crate::solution::evaluate::Solution;
+use crate::solve::initial;
+use crate::solve::solver::Solver;
+use crate::solve::solver::correction::{Correction, Remainder};
+
+/// How a nonlinear problem is solved.
+#[derive(Clone)]
+pub struct Nonlinear {
+    /// The initial guess; by default the harmonic function with the boundary values of u.
+    pub initial: Option<FieldRef>,
+    /// Steps of Newton's method, at most.
+    pub max_steps: usize,
+    /// The relative change of the solution in a step that is the last.
+    pub tolerance: f64,
+    /// A factorization is kept while a step is smaller than this times the one before; with 0 every step has its own.
+    pub reuse: f64,
+    /// How the problem is reached from an easier one.
+    pub continuation: Option<Continuation>,
+}
+
+impl Default for Nonlinear {
+    fn default() -> Self {
+        Nonlinear { initial: None, max_steps: 50, tolerance: 1e-13, reuse: 0.1, continuation: None }
+    }
+}
+
+impl Nonlinear {
+    /// Refuses numbers that make no sense.
+    pub fn validate(&self) -> Result<()> {
+        if self.max_steps == 0 {
+            let problem = "there must be at least one step";
+            return Err(Error::input("nonlinear.max_steps", 0, problem, "50 is the default"));
+        }
+        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
+            let problem = "a relative change lies between 0 and 1";
+            return Err(Error::input("nonlinear.tolerance", self.tolerance, problem, "1e-13 is the default"));
+        }
+        match &self.continuation {
+            Some(Continuation { from, to, .. }) if !(from.is_finite() && to.is_finite() && from != to) => {
+                let (value, problem) = (format!("{from} to {to}"), "it goes from one number to another");
+                Err(Error::input("nonlinear.continuation", value, problem, "for example from = 0, to = 5"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A problem for every value of a parameter.
+pub type Family = dyn Fn(f64) -> Result<Problem> + Send + Sync;
+
+/// The way from an easy problem to the one that is wanted.
+#[derive(Clone)]
+pub struct Continuation {
+    /// The parameter, for messages.
+    pub parameter: String,
+    /// Its first value.
+    pub from: f64,
+    /// Its last value, that of the problem itself.
+    pub to: f64,
+    /// The problem for a value.
+    pub problem: Arc<Family>,
+}
+
+/// The first step of a continuation, as a share of the way.
+const FIRST_SHARE: f64 = 0.25;
+
+/// The smallest step of a continuation, as a share of the way.
+const LEAST_SHARE: f64 = 1e-3;
+
+/// Steps of Newton's method on the way of a continuation, at most: a shorter way is cheaper than more of them.
+const STEPS_ON_THE_WAY: usize = 12;
+
+/// The smallest share of a correction that is taken.
+const LEAST_DAMPING: f64 = 1.0 / 1024.0;
+
+/// A relative change below this is not judged by residuals, which are rounding.
+const SMALL: f64 = 1e-10;
+
+/// A step that is expected to be followed by one of this size is the last.
+const ROUNDING: f64 = 1e-15;
+
+/// Solves a problem once: a linear one directly, others by Newton's method.
+pub fn solve_once(
+    exchange: &Arc<dyn Exchange>,
+    problem: &Problem,
+    decomposition: Arc<Decomposition>,
+    settings: &Settings,
+    nonlinear: &Nonlinear,
+    progress: &dyn Progress,
+) -> Result<Solution> {
+    if !problem.is_nonlinear() {
+        return Solver::once(exchange.clone(), problem, decomposition, settings, progress);
+    }
+    check(exchange.as_ref(), settings)?;
+    nonlinear.validate()?;
+    let mut newton = Newton {
+        exchange,
+        decomposition,
+        settings,
+        nonlinear,
+        progress,
+        tables: TableCache::default(),
+        factorizations: 0,
+        seconds: Seconds::default(),
+    };
+    match &nonlinear.continuation {
+        None => {
+            let guess = newton.initial(problem)?;
+            let run = newton.run(problem, guess, nonlinear.max_steps)?;
+            newton.finish(run, Vec::new())
+        }
+        Some(continuation) => newton.follow(continuation),
+    }
+}
+
+/// Refuses settings with which there are no iterates in a shared basis.
+pub(crate) fn check(exchange: &dyn Exchange, settings: &Settings) -> Result<()> {
+    if settings.sharing != Sharing::Shared || settings.weights.is_some() || settings.nodes != Nodes::Chebyshev {
+        return Err(Error::input(
+            "equation",
+            "a nonlinear problem",
+            "Newton's method needs features that all subdomains share, and Chebyshev nodes",
+            "use preset = \"fast\", without sharing, nodes or weights of your own",
+        ));
+    }
+    if settings.interface != InterfaceSolver::Direct {
+        let problem = "Newton's method solves the interface system directly";
+        return Err(Error::input("interface.solver", "\"cg\"", problem, "leave it out"));
+    }
+    if exchange.size() > 1 {
+        let problem = "nonlinear problems are solved by one process";
+        return Err(Error::input("equation", format!("{} ranks", exchange.size()), problem, "run it without mpirun"));
+    }
+    Ok(())
+}
+
+/// Newton's method on one decomposition.
+struct Newton<'a> {
+    exchange: &'a Arc<dyn Exchange>,
+    decomposition: Arc<Decomposition>,
+    settings: &'a Settings,
+    nonlinear: &'a Nonlinear,
+    progress: &'a dyn Progress,
+    tables: TableCache,
+    factorizations: usize,
+    seconds: Seconds,
+}
+
+/// The last iterate, and how it was reached.
+struct Run {
+    solver: Solver,
+    iterate: InBasis,
+    /// The last correction.
+    last: Correction,
+    steps: Vec<NewtonStep>,
+    residual: f64,
+    converged: bool,
+}
+
+/// A step that was found to help.
+struct Step {
+    damping: f64,
+    iterate: InBasis,
+    change: f64,
+    rest: Remainder,
+}
+
+impl Newton<'_> {
+    fn tabulated<'t>(&'t self, known: &'t InBasis) -> Tabulated<'t> {
+        Tabulated { decomposition: &self.decomposition, known, tables: &self.tables }
+    }
+
+    /// The initial guess.
+    fn initial(&mut self, problem: &Problem) -> Result<InBasis> {
+        let guess = initial::guess(problem, self.nonlinear.initial.as_ref());
+        let (exchange, place) = (self.exchange.clone(), self.decomposition.clone());
+        let solution = Solver::once(exchange, &guess, place, self.settings, self.progress)?;
+        self.factorizations += 1;
+        self.spend(solution.report.seconds, Seconds::default());
+        Ok(solution.in_basis.expect("the basis is shared and there is one rank"))
+    }
+
+    /// Adds seconds by stage, without those that were counted before.
+    fn spend(&mut self, all: Seconds, before: Seconds) {
+        self.seconds.assemble += all.assemble - before.assemble;
+        self.seconds.factor += all.factor - before.factor;
+        self.seconds.interface += all.interface - before.interface;
+        self.seconds.recover += all.recover - before.recover;
+    }
+
+    /// Linearises and factors the problem at an iterate.
+    fn factor(&mut self, problem: &Problem, iterate: &InBasis) -> Result<Solver> {
+        let (exchange, place) = (self.exchange.clone(), self.decomposition.clone());
+        let about = self.tabulated(iterate);
+        let solver = Solver::linearized(exchange, problem, place, self.settings, &about, self.progress)?;
+        self.factorizations += 1;
+        self.spend(solver.seconds(), Seconds::default());
+        Ok(solver)
+    }
+
+    /// The remainder at an iterate.
+    fn remainder(&mut self, solver: &Solver, iterate: &InBasis) -> Result<Remainder> {
+        let clock = Instant::now();
+        let rest = solver.remainder(&self.tabulated(iterate));
+        self.seconds.assemble += clock.elapsed().as_secs_f64();
+        rest
+    }
+
+    fn correct(&mut self, solver: &Solver, rest: &Remainder) -> Result<Correction> {
+        let correction = solver.correct(rest, self.progress)?;
+        self.spend(correction.seconds(), solver.seconds());
+        Ok(correction)
+    }
+
+    /// Newton's method from an iterate.
+    fn run(&mut self, problem: &Problem, mut iterate: InBasis, max_steps: usize) -> Result<Run> {
+        let mut solver = self.factor(problem, &iterate)?;
+        let mut rest = self.remainder(&solver, &iterate)?;
+        let (mut steps, mut fresh): (Vec<NewtonStep>, bool) = (Vec::new(), true);
+        loop {
+            if self.progress.interrupted() {
+                return Err(Error::Interrupted);
+            }
+            let last = self.correct(&solver, &rest)?;
+            let Some(step) = self.search(&solver, &iterate, &rest, &last, fresh)? else {
+                if fresh {
+                    let residual = relative(&rest);
+                    return Ok(Run { solver, iterate, last, steps, residual, converged: false });
+                }
+                (solver, fresh) = (self.factor(problem, &iterate)?, true);
+                rest = self.remainder(&solver, &iterate)?;
+                continue;
+            };
+            let before = steps.last().copied();
+            let Step { damping, change, .. } = step;
+            steps.push(NewtonStep { residual: relative(&rest), change, damping, factored: fresh });
+            (iterate, rest) = (step.iterate, step.rest);
+            let rate = before.filter(|b| b.damping == 1.0 && damping == 1.0).map(|b| change / b.change);
+            let converged = damping == 1.0 && self.is_last(change, rate);
+            if converged || steps.len() >= max_steps {
+                return Ok(Run { solver, iterate, last, steps, residual: relative(&rest), converged });
+            }
+            fresh = false;
+            let contracts = match rate {
+                Some(rate) => rate <= self.nonlinear.reuse,
+                // Nobody knows yet.
+                None => damping == 1.0 && self.nonlinear.reuse > 0.0,
+            };
+            if !contracts {
+                (solver, fresh) = (self.factor(problem, &iterate)?, true);
+                rest = self.remainder(&solver, &iterate)?;
+            }
+        }
+    }
+
+    /// Whether a whole step of this size, and of this size relative to the one before, is the last.
+    fn is_last(&self, change: f64, rate: Option<f64>) -> bool {
+        let next = rate.map_or(f64::INFINITY, |rate| change * rate);
+        let stagnates = change < SMALL && rate.is_some_and(|rate| rate > 0.5);
+        change <= self.nonlinear.tolerance || next <= ROUNDING || stagnates
+    }
+
+    /// The largest share of a correction that helps. By a factorization that is not `fresh` it is the whole or nothing.
+    fn search(
+        &mut self,
+        solver: &Solver,
+        iterate: &InBasis,
+        rest: &Remainder,
+        correction: &Correction,
+        fresh: bool,
+    ) -> Result<Option<Step>> {
+        let delta = &correction.delta;
+        let size = solver.norm_of(&self.tabulated(delta));
+        let mut damping = 1.0;
+        while damping >= LEAST_DAMPING {
+            let next = iterate.plus(damping, delta);
+            let whole = solver.norm_of(&self.tabulated(&next));
+            let change = if whole > 0.0 { damping * size / whole } else { 0.0 };
+            match self.remainder(solver, &next) {
+                Ok(found) if self.helps(solver, rest, &found, damping, change, size)? => {
+                    return Ok(Some(Step { damping, iterate: next, change, rest: found }));
+                }
+                // Where coefficients are not numbers, or no diffusion is left, the step was too long.
+                Ok(_) | Err(Error::NotFinite { .. } | Error::Input { .. }) => {}
+                Err(other) => return Err(other),
+            }
+            if !fresh {
+                return Ok(None);
+            }
+            damping *= 0.5;
+        }
+        Ok(None)
+    }
+
+    /// Whether a step helps: the residual falls, or the next correction is smaller than this one, of the given size.
+    fn helps(
+        &mut self,
+        solver: &Solver,
+        before: &Remainder,
+        after: &Remainder,
+        damping: f64,
+        change: f64,
+        size: f64,
+    ) -> Result<bool> {
+        if change < SMALL || after.norm < (1.0 - 1e-4 * damping) * before.norm {
+            return Ok(after.norm.is_finite());
+        }
+        if !after.norm.is_finite() {
+            return Ok(false);
+        }
+        let next = self.correct(solver, after)?;
+        Ok(solver.norm_of(&self.tabulated(&next.delta)) <= (1.0 - 0.25 * damping) * size)
+    }
+
+    /// Follows a parameter to its last value.
+    fn follow(&mut self, path: &Continuation) -> Result<Solution> {
+        let value_at = |share: f64| if share >= 1.0 { path.to } else { path.from + share * (path.to - path.from) };
+        let first = (path.problem)(path.from)?;
+        let guess = self.initial(&first)?;
+        let mut here = self.run(&first, guess, self.nonlinear.max_steps)?;
+        let tried =
+            |value: f64, run: &Run| ContinuationStep { value, steps: run.steps.len(), converged: run.converged };
+        let mut way = vec![tried(path.from, &here)];
+        let (mut share, mut step) = (0.0, FIRST_SHARE);
+        // The last step that was made: the way that the solution moves.
+        let mut before: Option<(f64, InBasis)> = None;
+        while here.converged && share < 1.0 {
+            let next = (share + step).min(1.0);
+            let value = value_at(next);
+            let guess = match &before {
+                Some((last, old)) => here.iterate.plus((next - share) / (share - last), &here.iterate.plus(-1.0, old)),
+                None => here.iterate.clone(),
+            };
+            let max_steps = if next >= 1.0 { self.nonlinear.max_steps } else { STEPS_ON_THE_WAY };
+            let run = self.run(&(path.problem)(value)?, guess, max_steps.min(2 * STEPS_ON_THE_WAY));
+            match run {
+                Ok(run) if run.converged => {
+                    way.push(tried(value, &run));
+                    before = Some((share, std::mem::replace(&mut here, run).iterate));
+                    (share, step) = (next, 2.0 * step);
+                }
+                Ok(run) => {
+                    way.push(tried(value, &run));
+                    step = 0.5 * (next - share);
+                }
+                // The guess was so bad that the coefficients are no numbers there.
+                Err(Error::NotFinite { .. } | Error::Input { .. }) if before.is_some() => {
+                    before = None;
+                    step = 0.5 * (next - share);
+                }
+                Err(other) => return Err(other),
+            }
+            if step < LEAST_SHARE && share < 1.0 {
+                here.converged = false;
+            }
+        }
+        let (arrived, parameter) = (share >= 1.0, &path.parameter);
+        let mut solution = self.finish(here, way)?;
+        if !arrived {
+            solution.report.warnings.push(format!(
+                "the continuation stopped at {parameter} = {}, on the way from {} to {}: there may be no solution beyond",
+                value_at(share),
+                path.from,
+                path.to
+            ));
+        }
+        Ok(solution)
+    }
+
+    /// The solution with its report.
+    fn finish(&mut self, run: Run, continuation: Vec<ContinuationStep>) -> Result<Solution> {
+        let Run { solver, iterate, last, steps, residual, converged } = run;
+        let spent = last.seconds();
+        let mut solution = solver.solution_of(&iterate, last)?;
+        let report = &mut solution.report;
+        self.spend(report.seconds, spent);
+        let Seconds { assemble, factor, interface, recover, .. } = self.seconds;
+        report.seconds = Seconds { total: assemble + factor + interface + recover, ..self.seconds };
+        if !converged {
+            report.status = Status::NotConverged;
+        }
+        let factorizations = self.factorizations;
+        report.nonlinear = Some(NonlinearReport { steps, factorizations, residual, continuation });
+        Ok(solution)
+    }
+}
+
+/// The size of a remainder relative to the terms that should cancel in it.
+fn relative(rest: &Remainder) -> f64 {
+    if rest.size > 0.0 { rest.norm / rest.size } else { rest.norm }
+}

@@ -1,0 +1,153 @@
+//! Functions by numbers: what the rows of the local problems see of a function.
+//!
+//! A source enters a local problem by its values at the interior nodes and by its integral over the subdomain (the flux
+//! balance). Those numbers, a *load*, are all that a loop over solves carries from one to the next. The load of a solution
+//! `u = psi y` comes from tables of the basis, one product per shape:
+//!
+//! ```text
+//! load = [psi(xi_1); ...; psi(xi_m); g'] y,     g = int psi.
+//! ```
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use faer::{Mat, MatRef};
+use rayon::prelude::*;
+
+use crate::base::error::{Error, Result};
+use crate::base::progress::Progress;
+use crate::domain::map::determinant;
+use crate::domain::shape::{PerShape, Shape};
+use crate::local::local_factor::{part_of, product, side_by_side};
+use crate::method::settings::Method;
+use crate::solution::evaluate::Solution;
+use crate::solve::solver::Solver;
+
+/// Subdomains whose loads are found by one product. A fixed number, so that the bits do not depend on the threads.
+const TOGETHER: usize = 32;
+
+/// A function by its loads: for every local problem its values at the interior nodes and, last, its integral. One column for
+/// each function.
+pub(crate) type Loads = Vec<Mat<f64>>;
+
+/// A solver, and what turns its solutions into loads.
+pub(crate) struct Nodal {
+    pub solver: Arc<Solver>,
+    /// psi at the interior nodes.
+    interior: PerShape<Mat<f64>>,
+    /// psi at the points of integration.
+    inside: PerShape<Mat<f64>>,
+    /// The weights of the points of integration in every subdomain.
+    weights: Vec<Vec<f64>>,
+    /// g of every subdomain.
+    integrals: Vec<Vec<f64>>,
+}
+
+impl Nodal {
+    /// Makes the tables. Refuses a solver without a shared basis; `key` is the setting that needs one.
+    pub fn new(solver: Arc<Solver>, key: &str) -> Result<Self> {
+        let Some(bases) = solver.bases.as_ref().filter(|_| solver.settings().method == Method::Schur) else {
+            let problem = "it needs features that the subdomains share";
+            return Err(Error::input(key, "...", problem, "use preset = \"fast\" and method = \"schur\""));
+        };
+        let shapes: Vec<_> = bases.iter().map(|(shape, _)| shape).collect();
+        let Ok(interior) = PerShape::new(&shapes, |shape| {
+            Ok::<_, Infallible>(bases.of(shape).derivatives(&solver.collocations.of(shape).interior, &[0]))
+        });
+        let Ok(inside) = PerShape::new(&shapes, |shape| {
+            let rule = &solver.collocations.of(shape).integration;
+            Ok::<_, Infallible>(bases.of(shape).derivatives(&rule.inside, &[0]))
+        });
+        let weights: Vec<Vec<f64>> = (solver.locals.par_iter())
+            .map(|local| {
+                let map = solver.decomposition().subdomains[local.subdomain].map.as_ref();
+                let rule = &solver.collocations.of(map.shape()).integration;
+                let area = rule.inside.iter().map(|&xi| determinant(map.jacobian(xi)));
+                area.zip(&rule.inside_weights).map(|(a, w)| a * w).collect()
+            })
+            .collect();
+        let subdomains = solver.locals.len();
+        let mut nodal = Nodal { solver, interior, inside, weights, integrals: Vec::new() };
+        nodal.integrals = (0..subdomains)
+            .into_par_iter()
+            .map(|k| {
+                let row = MatRef::from_row_major_slice(&nodal.weights[k], 1, nodal.weights[k].len());
+                product(row, nodal.inside_table(k)).row(0).iter().copied().collect()
+            })
+            .collect();
+        Ok(nodal)
+    }
+
+    fn shape_of(&self, local: usize) -> Shape {
+        self.solver.decomposition().subdomains[self.solver.locals[local].subdomain].map.shape()
+    }
+
+    fn inside_table(&self, local: usize) -> MatRef<'_, f64> {
+        self.inside.of(self.shape_of(local)).as_ref()
+    }
+
+    /// The weights of the points of integration in every subdomain: the area is their sum.
+    pub fn weights(&self) -> &[Vec<f64>] {
+        &self.weights
+    }
+
+    /// The right-hand sides F of loads, without boundary values.
+    pub fn right_hand_sides(&self, loads: &[Mat<f64>]) -> Result<Vec<Mat<f64>>> {
+        let maker = self.solver.right_hand_side();
+        let of = |(k, load): (usize, &Mat<f64>)| {
+            maker.of_loads(self.solver.locals[k].subdomain, &self.solver.data_rows[k], load.as_ref())
+        };
+        loads.par_iter().enumerate().map(of).collect::<Vec<_>>().into_iter().collect()
+    }
+
+    /// The loads of solutions with coefficients y in the bases.
+    pub fn loads(&self, y: &[Mat<f64>]) -> Loads {
+        let mut found = self.by_shape(y, &self.interior);
+        for ((load, y), g) in found.iter_mut().zip(y).zip(&self.integrals) {
+            let integral = |k: usize| y.col_as_slice(k).iter().zip(g).map(|(y, g)| y * g).sum::<f64>();
+            let sums: Vec<f64> = (0..y.ncols()).map(integral).collect();
+            *load = Mat::from_fn(
+                load.nrows() + 1,
+                load.ncols(),
+                |i, k| {
+                    if i < load.nrows() { load[(i, k)] } else { sums[k] }
+                },
+            );
+        }
+        found
+    }
+
+    /// The values of solutions with coefficients y at the points of integration.
+    pub fn inside(&self, y: &[Mat<f64>]) -> Vec<Mat<f64>> {
+        self.by_shape(y, &self.inside)
+    }
+
+    /// The values of solutions at the points of a table.
+    fn by_shape(&self, y: &[Mat<f64>], tables: &PerShape<Mat<f64>>) -> Vec<Mat<f64>> {
+        let mut found = vec![Mat::new(); y.len()];
+        for (shape, table) in tables.iter() {
+            let of: Vec<usize> = (0..y.len()).filter(|&k| self.shape_of(k) == shape).collect();
+            let products: Vec<Vec<Mat<f64>>> = of
+                .par_chunks(TOGETHER)
+                .map(|batch| {
+                    let all = side_by_side(&batch.iter().map(|&k| &y[k]).collect::<Vec<_>>());
+                    let values = product(table.as_ref(), all.as_ref());
+                    (0..batch.len()).map(|k| part_of(&values, k, y[0].ncols())).collect()
+                })
+                .collect();
+            of.iter().zip(products.into_iter().flatten()).for_each(|(&k, values)| found[k] = values);
+        }
+        found
+    }
+
+    /// The solutions with sources given by loads, and no boundary values.
+    pub fn solutions(&self, loads: &[Mat<f64>], progress: &dyn Progress) -> Result<Vec<Solution>> {
+        self.solver.solutions_of(&self.right_hand_sides(loads)?, progress)
+    }
+
+    /// Source to solution, both by their loads, without boundary values: the inverse of the operator.
+    pub fn invert(&self, loads: &[Mat<f64>], progress: &dyn Progress) -> Result<Loads> {
+        let y = self.solver.coefficients_of(&self.right_hand_sides(loads)?, progress)?;
+        Ok(self.loads(&y))
+    }
+}

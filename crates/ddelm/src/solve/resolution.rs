@@ -1,0 +1,627 @@
+//! Whether the data of a problem are resolved: the data between the nodes, against the interpolant through nodes.
+//!
+//! A subdomain sees coefficients, source and boundary values at its nodes, and nothing of what lies between them: a jump, a
+//! layer or a spike there changes the solution and no row. So every field is sampled on a grid of its own, about a quarter of
+//! a million points over the domain, and compared with the tensor-product interpolant through `n x n` Chebyshev nodes of the subdomain,
+//! the polynomial that has about as much to tell as the features. All points lie strictly inside their
+//! subdomain, so that a jump along its sides is none.
+//!
+//! Two numbers come out for a field. The *mismatch* is the largest difference, relative to the size of the field (of
+//! the diffusion: relative to the diffusion there, for it acts by ratios). The *share* is what the nodes do not tell in the
+//! mean of a subdomain, relative to the whole: differences that cancel over a subdomain hardly move the solution, the
+//! mass of a spike does.
+
+use rayon::prelude::*;
+
+use crate::base::error::Result;
+use crate::domain::decomposition::{Decomposition, Subdomain, part_name};
+use crate::domain::map::{Point, determinant, side_speed};
+use crate::domain::sample::Sample;
+use crate::domain::shape::Shape;
+use crate::problem::ellipticity;
+use crate::problem::field::FieldRef;
+use crate::problem::model::{ConditionKind, Diffusion, Equation, Problem};
+
+/// How closely fields are looked at.
+struct Density {
+    /// Points over the whole domain, about so many.
+    samples: usize,
+    /// Points along the whole boundary.
+    along: usize,
+    /// Distances from the sides of a subdomain at which fields are sampled as well, relative to it: a jump that should be
+    /// on a line and is beside it, at 0.3333 for a third, leaves a sliver that decides about the values on the side.
+    close: &'static [f64],
+}
+
+/// A quarter of a million points: some 5 ms for a formula.
+const THOROUGH: Density =
+    Density { samples: 1 << 18, along: 1 << 13, close: &[1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10] };
+
+/// A sixteenth of a million points, for a solve that must not take much longer than it needs.
+const USUAL: Density = Density { samples: 1 << 16, along: 1 << 11, close: &[1e-4, 1e-6, 1e-8, 1e-10] };
+
+/// Little more than the nodes.
+const QUICK: Density = Density { samples: 0, along: 0, close: &[1e-4, 1e-8] };
+
+/// Most points in one direction of a subdomain.
+const MOST: usize = 512;
+
+/// Functions in a value that cost as much as a formula; a field with more of them is sampled at fewer points.
+const USUAL_WORK: usize = 16;
+
+/// Mismatches beyond which a field is called unresolved: of the diffusion, and of everything else.
+const SERIOUS: [f64; 2] = [0.05, 0.1];
+
+/// Fields smaller than this, beside the largest of the right-hand sides, are rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// What lies between the nodes of a field.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unseen {
+    /// The field, as a path in a problem file.
+    pub key: String,
+    /// The largest difference to the interpolant, relative to the size of the field.
+    pub mismatch: f64,
+    /// How much of the field, relative to all of it, the nodes do not tell in the mean of subdomains; at most 1.
+    pub share: f64,
+    /// Whether that is more than a smooth field has on the way to being resolved.
+    pub serious: bool,
+    /// Subdomains in which it is.
+    pub subdomains: usize,
+    /// The subdomain with the largest difference.
+    pub subdomain: usize,
+    /// Where it is.
+    pub point: Point,
+    /// The value there.
+    pub value: f64,
+    /// The interpolant there.
+    pub expected: f64,
+}
+
+/// How well the nodes of a decomposition tell the data of a problem.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Resolution {
+    /// One entry for every field that varies.
+    pub fields: Vec<Unseen>,
+    /// The subdomains in which some field is not resolved.
+    pub unresolved: Vec<usize>,
+}
+
+impl Resolution {
+    /// Samples all data of the problem, for subdomains with n points per side. Refuses a diffusion that is not positive
+    /// at one of the samples, and values that are not finite.
+    pub fn new(problem: &Problem, decomposition: &Decomposition, points: usize) -> Result<Self> {
+        Self::sampled(problem, decomposition, points, &THOROUGH)
+    }
+
+    /// [`Resolution::new`] at a quarter of the points.
+    pub fn usual(problem: &Problem, decomposition: &Decomposition, points: usize) -> Result<Self> {
+        Self::sampled(problem, decomposition, points, &USUAL)
+    }
+
+    /// [`Resolution::new`] at few points, for a few hundredths of the time of a solve: jumps and layers inside subdomains
+    /// are found, spikes may not be.
+    pub fn quick(problem: &Problem, decomposition: &Decomposition, points: usize) -> Result<Self> {
+        Self::sampled(problem, decomposition, points, &QUICK)
+    }
+
+    fn sampled(problem: &Problem, decomposition: &Decomposition, points: usize, density: &Density) -> Result<Self> {
+        let mut groups = interior_groups(problem, decomposition, points, density)?;
+        groups.extend(boundary_groups(problem, decomposition, points, density)?);
+        let right_hand_side = |g: &&Group| matches!(g.kind, Kind::Source | Kind::Boundary);
+        let given = problem.conditions.iter().flat_map(|c| &c.values).chain([&problem.source]);
+        let constants = given.filter_map(|field| field.constant()).map(f64::abs);
+        let floor =
+            ROUNDING * groups.iter().filter(right_hand_side).map(|g| g.size).chain(constants).fold(0.0, f64::max);
+        let mut unresolved: Vec<usize> = groups.iter().flat_map(|group| group.affected(floor)).collect();
+        unresolved.sort_unstable();
+        unresolved.dedup();
+        Ok(Resolution { fields: groups.iter().filter_map(|group| group.summary(floor)).collect(), unresolved })
+    }
+
+    /// The largest mismatch of all fields.
+    pub fn worst(&self) -> f64 {
+        self.fields.iter().map(|f| f.mismatch).fold(0.0, f64::max)
+    }
+
+    /// How wrong a solution that has only seen the nodes may be: the largest share of the fields that are not resolved.
+    pub fn missed(&self) -> f64 {
+        self.fields.iter().filter(|f| f.serious).map(|f| f.share).fold(0.0, f64::max)
+    }
+
+    /// One warning for every field that is not resolved.
+    pub fn warnings(&self, decomposition: &Decomposition) -> Vec<String> {
+        let all = decomposition.len();
+        let warning = |f: &Unseen| {
+            let Unseen { key, subdomains, subdomain, point: [x, y], value, expected, mismatch, .. } = f;
+            format!(
+                "{key} is not resolved in {subdomains} of {all} subdomains: in subdomain {subdomain} at x = {x:.6}, \
+                 y = {y:.6} it is {value:.4e}, and the nodes suggest {expected:.4e} (off by {mismatch:.1e} of its size); \
+                 put lines of the decomposition along jumps, and more subdomains or points where it is steep"
+            )
+        };
+        self.fields.iter().filter(|f| f.serious).map(warning).collect()
+    }
+}
+
+/// What a field is in the problem.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    Diffusion,
+    /// Advection or reaction, with what stands beside it: the size of the diffusion in the same units.
+    LowerOrder(f64),
+    Source,
+    Coefficient,
+    Boundary,
+}
+
+/// The samples of the fields that belong together: the entries of a tensor, the values on the whole boundary.
+struct Group {
+    kind: Kind,
+    /// The largest value.
+    size: f64,
+    pieces: Vec<Piece>,
+}
+
+/// One field in one subdomain.
+#[derive(Debug, Clone)]
+struct Piece {
+    key: String,
+    subdomain: usize,
+    /// Area, or length.
+    measure: f64,
+    /// Largest value.
+    size: f64,
+    /// Integral of the field's size, and of the difference to the interpolant.
+    integral: f64,
+    missing: f64,
+    /// The largest difference (of the diffusion, relative), where it is, and the two values.
+    worst: f64,
+    point: Point,
+    value: f64,
+    expected: f64,
+}
+
+impl Group {
+    fn new(kind: Kind, pieces: Vec<Piece>) -> Self {
+        Group { kind, size: pieces.iter().map(|p| p.size).fold(0.0, f64::max), pieces }
+    }
+
+    /// What differences are measured by, and the relative one that is too large.
+    fn limits(&self, floor: f64) -> (f64, f64) {
+        match self.kind {
+            Kind::Diffusion => (1.0, SERIOUS[0]),
+            Kind::LowerOrder(beside) => (self.size.max(beside), SERIOUS[1]),
+            Kind::Source | Kind::Boundary | Kind::Coefficient => (self.size.max(floor), SERIOUS[1]),
+        }
+    }
+
+    /// The subdomains in which differences are too large.
+    fn affected(&self, floor: f64) -> Vec<usize> {
+        let (relative, limit) = self.limits(floor);
+        let large = |p: &&Piece| relative > 0.0 && p.worst / relative > limit;
+        self.pieces.iter().filter(large).map(|p| p.subdomain).collect()
+    }
+
+    fn summary(&self, floor: f64) -> Option<Unseen> {
+        let (relative, limit) = self.limits(floor);
+        let mismatch = |p: &Piece| if relative > 0.0 { p.worst / relative } else { 0.0 };
+        let worst = self.pieces.iter().max_by(|a, b| a.worst.total_cmp(&b.worst))?;
+        let measure: f64 = self.pieces.iter().map(|p| p.measure).sum();
+        let affected: Vec<&Piece> = self.pieces.iter().filter(|p| mismatch(p) > limit).collect();
+        let share = match self.kind {
+            // What a jump in one place does to the flux it does everywhere that the flux goes.
+            Kind::Diffusion => {
+                mismatch(worst).min(1.0) * (affected.iter().map(|p| p.measure).sum::<f64>() / measure).sqrt()
+            }
+            kind => {
+                let beside = if let Kind::LowerOrder(beside) = kind { beside } else { floor };
+                let all = self.pieces.iter().map(|p| p.integral).sum::<f64>().max(beside * measure);
+                let missing: f64 = self.pieces.iter().map(|p| p.missing.abs()).sum();
+                if all > 0.0 { (missing / all).min(1.0) } else { 0.0 }
+            }
+        };
+        let mut subdomains: Vec<usize> = affected.iter().map(|p| p.subdomain).collect();
+        subdomains.sort_unstable();
+        subdomains.dedup();
+        Some(Unseen {
+            key: worst.key.clone(),
+            mismatch: mismatch(worst),
+            share,
+            serious: !affected.is_empty(),
+            subdomains: subdomains.len(),
+            subdomain: worst.subdomain,
+            point: worst.point,
+            value: worst.value,
+            expected: worst.expected,
+        })
+    }
+}
+
+/// Nodes in `(0, 1)`, finer points, and the matrix that takes values at the nodes to the interpolant at the points.
+struct Sampler {
+    nodes: Vec<f64>,
+    fine: Vec<f64>,
+    /// The cell of every fine point; points that are close to the ends have none.
+    widths: Vec<f64>,
+    /// By nodes: `lagrange[i * fine.len() + k]` is the i-th Lagrange polynomial at fine point k.
+    lagrange: Vec<f64>,
+}
+
+impl Sampler {
+    /// n Chebyshev nodes of the first kind, and a point in each of so many cells. Points in the middle of the cells would be
+    /// blind to a field with their period, so they are spread by the golden ratio.
+    fn new(nodes: usize, cells: usize, close: &[f64]) -> Self {
+        let angle = |i: usize| std::f64::consts::FRAC_PI_2 * (2 * i + 1) as f64 / (2 * nodes) as f64;
+        let sign = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
+        let weights: Vec<f64> = (0..nodes).map(|i| sign(i) * (2.0 * angle(i)).sin()).collect();
+        let places: Vec<f64> = (0..nodes).map(|i| angle(i).sin().powi(2)).collect();
+        let golden = 0.5 * (5f64.sqrt() - 1.0);
+        let mut fine: Vec<f64> =
+            (0..cells).map(|k| (k as f64 + 0.1 + 0.8 * (golden * (k + 1) as f64).fract()) / cells as f64).collect();
+        fine.extend(close.iter().flat_map(|&t| [t, 1.0 - t]));
+        let mut widths = vec![1.0 / cells as f64; cells];
+        widths.resize(fine.len(), 0.0);
+        let cells = fine.len();
+        let mut lagrange = vec![0.0; nodes * cells];
+        for (k, &t) in fine.iter().enumerate() {
+            if let Some(i) = places.iter().position(|&node| node == t) {
+                lagrange[i * cells + k] = 1.0;
+                continue;
+            }
+            let sum: f64 = places.iter().zip(&weights).map(|(node, w)| w / (t - node)).sum();
+            for i in 0..nodes {
+                lagrange[i * cells + k] = weights[i] / (t - places[i]) / sum;
+            }
+        }
+        Sampler { nodes: places, fine, widths, lagrange }
+    }
+
+    /// The interpolant at all fine points of the square, from values at all nodes of it.
+    fn square(&self, values: &[f64]) -> Vec<f64> {
+        let (n, k) = (self.nodes.len(), self.fine.len());
+        let mut half = vec![0.0; k * n];
+        for (i, row) in values.chunks(n).enumerate() {
+            for (weight, out) in self.lagrange[i * k..(i + 1) * k].iter().zip(half.chunks_mut(n)) {
+                out.iter_mut().zip(row).for_each(|(o, v)| *o += weight * v);
+            }
+        }
+        let mut found = vec![0.0; k * k];
+        for (row, out) in half.chunks(n).zip(found.chunks_mut(k)) {
+            self.line(row, out);
+        }
+        found
+    }
+
+    /// The interpolant at the fine points of a line, added to `out`.
+    fn line(&self, values: &[f64], out: &mut [f64]) {
+        for (value, lagrange) in values.iter().zip(self.lagrange.chunks(self.fine.len())) {
+            out.iter_mut().zip(lagrange).for_each(|(o, l)| *o += value * l);
+        }
+    }
+}
+
+/// Values and interpolant of a field in one place, and how differences are measured there.
+struct Compared<'a> {
+    key: &'a str,
+    subdomain: usize,
+    points: &'a Sample,
+    values: &'a [f64],
+    expected: &'a [f64],
+}
+
+impl Compared<'_> {
+    /// `area` of the cell of a point, and the `unit` of a difference there.
+    fn piece(&self, area: impl Fn(usize) -> f64, unit: impl Fn(usize) -> f64) -> Piece {
+        let mut piece = Piece {
+            key: self.key.into(),
+            subdomain: self.subdomain,
+            measure: 0.0,
+            size: 0.0,
+            integral: 0.0,
+            missing: 0.0,
+            worst: -1.0,
+            point: [0.0; 2],
+            value: 0.0,
+            expected: 0.0,
+        };
+        for (k, (&value, &expected)) in self.values.iter().zip(self.expected).enumerate() {
+            let (area, difference) = (area(k), value - expected);
+            piece.measure += area;
+            piece.size = piece.size.max(value.abs());
+            piece.integral += area * value.abs();
+            piece.missing += area * difference;
+            let relative = difference.abs() / unit(k);
+            if relative > piece.worst {
+                piece.worst = relative;
+                piece.point = [self.points.x[k], self.points.y[k]];
+                (piece.value, piece.expected) = (value, expected);
+            }
+        }
+        piece
+    }
+}
+
+/// A subdomain at its nodes and at finer points.
+struct Patch<'a> {
+    subdomain: usize,
+    place: &'a Subdomain,
+    sampler: &'a Sampler,
+    nodes: Sample,
+    fine: Sample,
+}
+
+impl<'a> Patch<'a> {
+    fn new(decomposition: &'a Decomposition, subdomain: usize, sampler: &'a Sampler) -> Self {
+        let place = &decomposition.subdomains[subdomain];
+        let shape = place.map.shape();
+        let points = |t: &[f64]| -> Vec<Point> {
+            t.iter().flat_map(|&a| t.iter().map(move |&b| collapsed(shape, [a, b]))).collect()
+        };
+        let (nodes, fine) = (points(&sampler.nodes), points(&sampler.fine));
+        Patch { subdomain, place, sampler, nodes: Sample::new(place, nodes), fine: Sample::new(place, fine) }
+    }
+
+    fn area(&self, k: usize) -> f64 {
+        let Sampler { fine, widths, .. } = self.sampler;
+        let (i, j) = (k / fine.len(), k % fine.len());
+        let (map, shape) = (self.place.map.as_ref(), self.place.map.shape());
+        let collapse = if shape == Shape::Triangle { 1.0 - fine[i] } else { 1.0 };
+        determinant(map.jacobian(collapsed(shape, [fine[i], fine[j]]))).abs() * collapse * widths[i] * widths[j]
+    }
+
+    fn piece(&self, field: &FieldRef, key: &str) -> Result<Piece> {
+        let values = self.fine.values(field.as_ref(), key, self.subdomain)?;
+        let expected = self.sampler.square(&self.nodes.values(field.as_ref(), key, self.subdomain)?);
+        let compared =
+            Compared { key, subdomain: self.subdomain, points: &self.fine, values: &values, expected: &expected };
+        Ok(compared.piece(|k| self.area(k), |_| 1.0))
+    }
+
+    /// The entries of the diffusion that vary, each relative to the diffusion in its directions.
+    fn diffusion(&self, diffusion: &Diffusion) -> Result<Vec<Piece>> {
+        const KEY: &str = "equation.diffusion";
+        let entries: [[&FieldRef; 2]; 2] = match diffusion {
+            Diffusion::Scalar(a) => [[a; 2]; 2],
+            Diffusion::Tensor(a) => a.each_ref().map(|row| row.each_ref()),
+        };
+        let sample = |points: &Sample, a: &FieldRef| points.values(a.as_ref(), KEY, self.subdomain);
+        let (first, last) = (sample(&self.fine, entries[0][0])?, sample(&self.fine, entries[1][1])?);
+        let mixed = match diffusion {
+            Diffusion::Scalar(_) => None,
+            Diffusion::Tensor(_) => Some([sample(&self.fine, entries[0][1])?, sample(&self.fine, entries[1][0])?]),
+        };
+        let tensor = |k: usize| {
+            let [b, c] = mixed.as_ref().map_or([0.0; 2], |[b, c]| [b[k], c[k]]);
+            [first[k], b, c, last[k]]
+        };
+        let fault =
+            |k| ellipticity::fault(diffusion, tensor(k), [self.fine.x[k], self.fine.y[k]], Some(self.subdomain));
+        if let Some(error) = (0..first.len()).find_map(fault) {
+            return Err(error);
+        }
+        let wanted: &[[usize; 2]] = match diffusion {
+            Diffusion::Scalar(_) => &[[0, 0]],
+            Diffusion::Tensor(_) => &[[0, 0], [0, 1], [1, 0], [1, 1]],
+        };
+        let varies = |&&[i, j]: &&[usize; 2]| entries[i][j].constant().is_none();
+        let piece = |&[i, j]: &[usize; 2]| {
+            let expected = self.sampler.square(&sample(&self.nodes, entries[i][j])?);
+            let values = match (i, j, &mixed) {
+                (0, 1, Some([b, _])) => b,
+                (1, 0, Some([_, c])) => c,
+                (1, 1, _) => &last,
+                _ => &first,
+            };
+            let compared =
+                Compared { key: KEY, subdomain: self.subdomain, points: &self.fine, values, expected: &expected };
+            let diagonal = |i: usize, k: usize| if i == 0 { first[k] } else { last[k] };
+            Ok(compared.piece(|k| self.area(k), |k| (diagonal(i, k) * diagonal(j, k)).sqrt()))
+        };
+        wanted.iter().filter(varies).map(piece).collect()
+    }
+}
+
+/// A point of the square as a point of the shape: a triangle is the square collapsed in a corner.
+fn collapsed(shape: Shape, [s, t]: Point) -> Point {
+    match shape {
+        Shape::Quadrilateral => [s, t],
+        Shape::Triangle => [s, (1.0 - s) * t],
+    }
+}
+
+/// Points in one direction of a subdomain for fields of so much work.
+fn cells(decomposition: &Decomposition, points: usize, fields: &[&FieldRef], density: &Density) -> usize {
+    let work = fields.iter().map(|f| f.work()).max().unwrap_or(1).div_ceil(USUAL_WORK);
+    let wanted = (density.samples / (work * decomposition.len())).isqrt();
+    wanted.clamp(points + points / 4 + 1, MOST.max(2 * points))
+}
+
+/// The fields of the equation, and the source.
+fn interior_groups(
+    problem: &Problem,
+    decomposition: &Decomposition,
+    points: usize,
+    density: &Density,
+) -> Result<Vec<Group>> {
+    let over = |fields: &[&FieldRef], f: &(dyn Fn(&Patch<'_>) -> Result<Vec<Piece>> + Sync)| -> Result<Vec<Piece>> {
+        if fields.iter().all(|field| field.constant().is_some()) {
+            return Ok(Vec::new());
+        }
+        let sampler = Sampler::new(points, cells(decomposition, points, fields, density), density.close);
+        let found: Vec<Result<Vec<Piece>>> =
+            (0..decomposition.len()).into_par_iter().map(|s| f(&Patch::new(decomposition, s, &sampler))).collect();
+        // The error of the first subdomain that has one, whichever thread was first.
+        Ok(found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    };
+    let varying = |fields: &[&FieldRef], key: &str| {
+        over(fields, &|patch| fields.iter().filter(|f| f.constant().is_none()).map(|f| patch.piece(f, key)).collect())
+    };
+    let mut groups = vec![Group::new(Kind::Source, varying(&[&problem.source], "equation.source")?)];
+    if let Equation::SecondOrder { diffusion, advection, reaction } = &problem.equation {
+        let entries: Vec<&FieldRef> = match diffusion {
+            Diffusion::Scalar(a) => vec![a],
+            Diffusion::Tensor(a) => a.iter().flatten().collect(),
+        };
+        let group = Group::new(Kind::Diffusion, over(&entries, &|patch| patch.diffusion(diffusion))?);
+        // The first eigenvalue of the diffusion on the box of the domain: what a reaction is measured by.
+        let mean = match group.pieces.is_empty() {
+            true => entries[0].constant().unwrap_or(0.0),
+            false => {
+                let sum = |f: fn(&Piece) -> f64| group.pieces.iter().map(f).sum::<f64>();
+                sum(|p| p.integral) / sum(|p| p.measure)
+            }
+        };
+        let b = decomposition.bounding_box();
+        let wave = std::f64::consts::PI * (1.0 / (b[1] - b[0])).hypot(1.0 / (b[3] - b[2]));
+        groups.push(group);
+        let advection: Vec<&FieldRef> = advection.iter().flatten().collect();
+        let reaction: Vec<&FieldRef> = reaction.iter().collect();
+        let lower = |unit: f64, fields: &[&FieldRef], key: &str| {
+            Ok::<_, crate::base::error::Error>(Group::new(Kind::LowerOrder(mean.abs() * unit), varying(fields, key)?))
+        };
+        groups.push(lower(wave, &advection, "equation.advection")?);
+        groups.push(lower(wave * wave, &reaction, "equation.reaction")?);
+    }
+    Ok(groups)
+}
+
+/// The boundary values, first and second, and the coefficients of Robin conditions.
+fn boundary_groups(
+    problem: &Problem,
+    decomposition: &Decomposition,
+    points: usize,
+    density: &Density,
+) -> Result<Vec<Group>> {
+    let of = |(s, place): (usize, &Subdomain)| -> Vec<(usize, usize, usize)> {
+        place.boundaries().map(|(side, part)| (s, side, part)).collect()
+    };
+    let sides: Vec<(usize, usize, usize)> = decomposition.subdomains.iter().enumerate().flat_map(of).collect();
+    let cells = (density.along / sides.len().max(1)).clamp(points + points / 4 + 1, 2 * MOST);
+    let sampler = Sampler::new(points, cells, density.close);
+    let pieces = |field: &(dyn Fn(usize) -> Option<FieldRef> + Sync)| -> Result<Vec<Piece>> {
+        let found: Vec<Result<Option<Piece>>> = sides
+            .par_iter()
+            .map(|&(s, side, part)| {
+                let Some(field) = field(part).filter(|field| field.constant().is_none()) else { return Ok(None) };
+                let (place, key) = (&decomposition.subdomains[s], part_name(decomposition, part));
+                let (map, shape) = (place.map.as_ref(), place.map.shape());
+                let sample = |t: &[f64]| Sample::new(place, t.iter().map(|&t| shape.side_point(side, t)));
+                let fine = sample(&sampler.fine);
+                let values = fine.values(field.as_ref(), &key, s)?;
+                let mut expected = vec![0.0; fine.x.len()];
+                sampler.line(&sample(&sampler.nodes).values(field.as_ref(), &key, s)?, &mut expected);
+                let length = |k: usize| {
+                    let xi = shape.side_point(side, sampler.fine[k]);
+                    side_speed(map, side, map.jacobian(xi)) * sampler.widths[k]
+                };
+                let compared =
+                    Compared { key: &key, subdomain: s, points: &fine, values: &values, expected: &expected };
+                Ok(Some(compared.piece(length, |_| 1.0)))
+            })
+            .collect();
+        Ok(found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
+    };
+    let conditions = &problem.conditions;
+    let coefficient = |part: usize| match &conditions[part].kind {
+        ConditionKind::Robin { coefficient } => Some(coefficient.clone()),
+        _ => None,
+    };
+    let mut groups = vec![Group::new(Kind::Coefficient, pieces(&coefficient)?)];
+    for index in 0..problem.equation.pairs() {
+        groups.push(Group::new(Kind::Boundary, pieces(&|part| conditions[part].values.get(index).cloned())?));
+    }
+    Ok(groups)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::expression::Formula;
+    use crate::problem::field::constant;
+    use crate::problem::model::Condition;
+    use std::sync::Arc;
+
+    fn formula(text: &str) -> FieldRef {
+        Arc::new(Formula::parse(text).unwrap())
+    }
+
+    fn check(diffusion: &str, source: &str, boundary: &str, counts: [usize; 2]) -> Result<Resolution> {
+        let problem = Problem {
+            equation: Equation::diffusion(formula(diffusion)),
+            source: formula(source),
+            conditions: vec![Condition::dirichlet(formula(boundary)); 4],
+            mean: None,
+            exact: None,
+        };
+        Resolution::new(&problem, &Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], counts)?, 16)
+    }
+
+    #[test]
+    fn smooth_fields_and_jumps_along_lines_are_resolved() {
+        let found = check("1 + 99*step(x - 0.5)", "sin(2*pi*x)*exp(y) + 5*step(y - 0.25)", "x*y", [4, 4]).unwrap();
+        assert_eq!(found.fields.len(), 3);
+        assert!(found.worst() < 1e-12 && found.missed() == 0.0, "{found:?}");
+    }
+
+    #[test]
+    fn jumps_layers_and_spikes_inside_a_subdomain_are_found_where_they_are() {
+        for diffusion in ["1 + 99*step(x - 0.4)", "50.5 + 49.5*tanh(1000*(x - 0.4))"] {
+            let found = check(diffusion, "1", "0", [4, 4]).unwrap();
+            let a = &found.fields[0];
+            assert!(a.serious && a.subdomains == 4 && a.key == "equation.diffusion", "{a:?}");
+            assert!((a.point[0] - 0.4).abs() < 0.05 && a.share > 0.4, "{a:?}");
+        }
+        let spike = check("1", "1000*exp(-3e5*((x - 0.31)^2 + (y - 0.44)^2))", "0", [4, 4]).unwrap();
+        let f = &spike.fields[0];
+        assert!((f.point[0] - 0.31).hypot(f.point[1] - 0.44) < 0.01 && f.subdomain == 5 && f.share > 0.5, "{f:?}");
+        let side = check("1", "1", "step(x - 0.3)", [4, 4]).unwrap();
+        assert!(
+            side.fields[0].serious
+                && side.warnings(&Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [4, 4]).unwrap())[0]
+                    .starts_with("boundary.")
+        );
+    }
+
+    #[test]
+    fn a_jump_just_beside_a_line_is_found() {
+        for at in ["0.333333333", "0.33334", "0.3332"] {
+            let found = check(&format!("1 + 9*step(x - {at})"), "1", "0", [3, 3]).unwrap();
+            assert!(found.fields[0].serious, "{at}: {found:?}");
+        }
+        let unit = Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [3, 3]).unwrap();
+        let jump = Problem {
+            equation: Equation::diffusion(formula("1 + 9*step(x - 0.33)")),
+            source: constant(1.0),
+            conditions: vec![Condition::dirichlet(constant(0.0)); 4],
+            mean: None,
+            exact: None,
+        };
+        assert!(Resolution::quick(&jump, &unit, 16).unwrap().fields[0].serious);
+        assert!(!check("1 + 9*step(x - 1/3)", "1", "0", [3, 3]).unwrap().fields[0].serious);
+    }
+
+    #[test]
+    fn a_negative_spot_that_no_node_sees_is_refused() {
+        let error = check("1 - 2*exp(-1e5*((x - 0.31)^2 + (y - 0.44)^2))", "1", "0", [2, 2]).unwrap_err();
+        assert!(error.to_string().contains("must be positive"), "{error}");
+    }
+
+    #[test]
+    fn rounding_is_not_a_field() {
+        let problem = Problem {
+            equation: Equation::poisson(),
+            source: constant(1.0),
+            conditions: vec![
+                Condition::dirichlet(formula("exp(x + y) - exp(x)*exp(y)")),
+                Condition::dirichlet(formula("exp(x + y)")),
+                Condition::dirichlet(formula("exp(x + y)")),
+                Condition::dirichlet(formula("exp(x + y)")),
+            ],
+            mean: None,
+            exact: None,
+        };
+        let unit = Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [2, 2]).unwrap();
+        assert!(Resolution::new(&problem, &unit, 16).unwrap().worst() < 1e-12);
+    }
+}

@@ -1,0 +1,446 @@
+//! The stages of a solve that a rank carries out alone: rows and features of its subdomains, and their factors.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use faer::Mat;
+use rayon::prelude::*;
+
+use crate::base::error::{Error, Result};
+use crate::base::progress::{Progress, Stage};
+use crate::domain::collocation::{Collocations, collocations};
+use crate::domain::shape::{PerShape, Shape};
+use crate::interface::{Exchange, Gather, Numbering, Partition, Portion};
+use crate::local::basis::{Needed, Recipe, ReferenceBasis};
+use crate::local::local_factor::{BATCH, Columns, Local, LocalData, LocalFactor};
+use crate::local::operator::{EdgeScale, LocalRows, Scene, Weights, edge_scale, local_rows};
+use crate::method::cost::Cost;
+use crate::method::report::{FeaturesReport, Span};
+use crate::method::settings::{InterfaceSolver, Method, Settings, Sharing};
+use crate::network::features::{Distribution, FeatureNetwork, Networks};
+use crate::network::symbol::{ORDERS, Symbols};
+use crate::problem::model::Data;
+use crate::solve::floating;
+
+/// The local stages of a solve on one rank, which need no other rank.
+pub(crate) struct Stages<'a> {
+    scene: Scene<'a>,
+    settings: &'a Settings,
+    progress: &'a dyn Progress,
+    pub collocations: Collocations,
+    weights: Weights,
+    pub partition: Partition,
+    pub portion: Portion,
+}
+
+/// The rows of the local problems, and what they act on.
+pub(crate) struct Assembled {
+    pub networks: Networks<FeatureNetwork>,
+    pub scales: Vec<EdgeScale>,
+    pub rows: Vec<LocalRows>,
+    pub bases: Option<PerShape<Arc<ReferenceBasis>>>,
+}
+
+/// The factored local problems.
+pub(crate) struct Factored {
+    pub locals: Vec<Local>,
+    /// The data of the local problems, if they were known beforehand.
+    pub data: Vec<LocalData>,
+    pub factorizations: usize,
+}
+
+/// Right-hand sides F of local problems: by their number among those of this rank.
+pub(crate) type RightHandSides<'a> = dyn Fn(usize) -> Result<Mat<f64>> + Sync + 'a;
+
+/// A factor that congruent subdomains share.
+struct SharedFactor {
+    factor: Arc<LocalFactor>,
+    /// The perimeter rows that hold interface values in one of them.
+    trace_rows: Vec<usize>,
+    /// The flux rows that one of them needs.
+    flux_rows: Vec<usize>,
+    /// The data of each of them, if they were known beforehand: then the factor is good for them only.
+    data: Vec<LocalData>,
+}
+
+impl<'a> Stages<'a> {
+    /// Refuses what cannot be solved, and deals out the subdomains.
+    pub fn new(
+        exchange: &dyn Exchange,
+        scene: Scene<'a>,
+        settings: &'a Settings,
+        progress: &'a dyn Progress,
+    ) -> Result<Self> {
+        let Scene { problem, decomposition, about } = scene;
+        if about.is_none() && problem.is_nonlinear() {
+            let problem = "it depends on u, and a solver has the factors of a linear problem";
+            return Err(Error::input(
+                "equation",
+                "a nonlinear problem",
+                problem,
+                "use Case::solve, or newton::solve_once",
+            ));
+        }
+        settings.validate()?;
+        problem.validate(decomposition.parts.len())?;
+        let pairs = problem.equation.pairs();
+        let collocations = collocations(decomposition, settings.nodes, settings.points, pairs)?;
+        check_sizes(settings, collocations.any().rows(), decomposition.len())?;
+        floating::check(problem, decomposition, settings)?;
+        Cost::on(&problem.equation, decomposition, settings, 1).check_memory(settings, exchange.size())?;
+        let partition = Partition::new(decomposition, exchange.size())?;
+        let numbering = Numbering::new(decomposition, collocations.any());
+        let portion = Portion::new(decomposition, &partition, exchange.rank(), numbering);
+        let weights = if settings.scaled_rows { Weights::default_for(&problem.equation) } else { Weights::Unit };
+        Ok(Stages { scene, settings, progress, collocations, weights, partition, portion })
+    }
+
+    /// Data with a source that balances the fluxes on the boundary, where a constant is open.
+    pub fn balanced(&self, exchange: &dyn Exchange, data: &Data) -> Result<Data> {
+        let Stages { scene: Scene { problem, decomposition, .. }, collocations, portion, .. } = self;
+        match problem.mean {
+            None => Ok(data.clone()),
+            Some(_) => floating::balanced(exchange, problem, decomposition, collocations, &portion.subdomains, data),
+        }
+    }
+
+    fn shape(&self, s: usize) -> Shape {
+        self.scene.decomposition.subdomains[s].map.shape()
+    }
+
+    pub fn assemble(&self) -> Result<Assembled> {
+        let Stages { scene, settings, progress, collocations, .. } = self;
+        let Scene { problem, decomposition, .. } = *scene;
+        let (weights, mine) = (self.weights, &self.portion.subdomains);
+        progress.begin(Stage::Assemble, mine.len());
+        let networks = self.networks(mine)?;
+        let here = |edge: usize| self.portion.numbering.block_size(edge) > 0;
+        let scales: Vec<Result<EdgeScale>> = (decomposition.edges.par_iter().enumerate())
+            .map(|(e, edge)| match here(e) {
+                true => edge_scale(scene, collocations.any(), weights, edge),
+                // Edges of other ranks are never asked for.
+                false => Ok(EdgeScale::UNIT),
+            })
+            .collect();
+        // The first error in order, whichever thread was first.
+        let scales: Vec<EdgeScale> = scales.into_iter().collect::<Result<_>>()?;
+        let rows: Vec<Result<LocalRows>> = mine
+            .par_iter()
+            .map(|&s| {
+                stop_if_asked(*progress)?;
+                let collocation = collocations.of(self.shape(s));
+                let rows = local_rows(scene, collocation, weights, &scales, s);
+                progress.step();
+                rows
+            })
+            .collect();
+        let rows: Vec<LocalRows> = rows.into_iter().collect::<Result<_>>()?;
+        let bases = match &networks {
+            Networks::Each(_) => None,
+            Networks::Shared(networks) => {
+                let shapes: Vec<Shape> = networks.iter().map(|(shape, _)| shape).collect();
+                Some(PerShape::new(&shapes, |shape| {
+                    let of_shape = |(s, _): &(&usize, &LocalRows)| self.shape(**s) == shape;
+                    let of: Vec<&LocalRows> = mine.iter().zip(&rows).filter(of_shape).map(|(_, rows)| rows).collect();
+                    let collocation = collocations.of(shape);
+                    let recipe = Recipe {
+                        network: networks.of(shape).clone(),
+                        weights,
+                        truncation: settings.truncation,
+                        cut: settings.basis_cut(&problem.equation),
+                        limit: settings.kept(collocation.rows()),
+                        needed: needed_derivatives(&of),
+                    };
+                    ReferenceBasis::of(recipe, collocation)
+                })?)
+            }
+        };
+        Ok(Assembled { networks, scales, rows, bases })
+    }
+
+    /// Factors the local problems. Where their right-hand sides are given, the factors are good for these only, and take far
+    /// less memory.
+    pub fn factor(&self, assembled: &Assembled, known: Option<&RightHandSides<'_>>) -> Result<Factored> {
+        let mine = &self.portion.subdomains;
+        let place = |(&s, rows): (&usize, &LocalRows)| {
+            self.portion.numbering.gather(&self.scene.decomposition.subdomains[s], &rows.layout)
+        };
+        let places: Vec<Gather> = mine.iter().zip(&assembled.rows).map(place).collect();
+        let shapes: Vec<Shape> = mine.iter().map(|&s| self.shape(s)).collect();
+        let classes = classes(&assembled.rows, &shapes, assembled.bases.is_some());
+        self.progress.begin(Stage::Factor, classes.len());
+        let mut factors: Vec<SharedFactor> = classes
+            .par_iter()
+            .map(|members| {
+                stop_if_asked(self.progress)?;
+                let factor = self.factor_class(assembled, &places, members, known);
+                self.progress.step();
+                factor.map_err(|e| at_subdomain(e, mine[members[0]]))
+            })
+            .collect::<Result<_>>()?;
+        let locals = self.place_locals(assembled, &places, &classes, &factors);
+        let found = classes.iter().zip(&mut factors).flat_map(|(members, f)| members.iter().zip(f.data.drain(..)));
+        let mut data: Vec<(&usize, LocalData)> = found.collect();
+        data.sort_by_key(|(k, _)| **k);
+        let data = data.into_iter().map(|(_, data)| data).collect();
+        Ok(Factored { locals, data, factorizations: factors.len() })
+    }
+
+    /// Factors local problems with the same rows.
+    fn factor_class(
+        &self,
+        assembled: &Assembled,
+        places: &[Gather],
+        members: &[usize],
+        known: Option<&RightHandSides<'_>>,
+    ) -> Result<SharedFactor> {
+        let union = |pick: fn(&Gather) -> &[(usize, usize)]| -> Vec<usize> {
+            let rows: BTreeSet<usize> = members.iter().flat_map(|&k| pick(&places[k])).map(|p| p.0).collect();
+            rows.into_iter().collect()
+        };
+        let (trace_rows, flux_rows) = (union(|g| &g.unknowns), union(|g| &g.fluxes));
+        let shape = self.shape(self.portion.subdomains[members[0]]);
+        let collocation = self.collocations.of(shape);
+        let columns = match &assembled.bases {
+            Some(bases) => Columns::Basis(bases.of(shape)),
+            None => Columns::Features {
+                network: assembled.networks.of(shape, members[0]),
+                truncation: self.settings.truncation,
+                cut: self.settings.feature_cut(collocation.rows()),
+                guarded: self.settings.scaled_rows,
+                shortest: self.settings.interface == InterfaceSolver::Cg,
+            },
+        };
+        let rows = &assembled.rows[members[0]];
+        let coupling = self.settings.coupling();
+        let mut factor = LocalFactor::new(columns, collocation, rows, self.weights, coupling, &trace_rows, &flux_rows)?;
+        let mut data = Vec::new();
+        if let Some(known) = known {
+            let batch = |members: &[usize]| -> Result<Vec<LocalData>> {
+                let f: Vec<Mat<f64>> = members.iter().map(|&k| known(k)).collect::<Result<_>>()?;
+                Ok(factor.data_of(&f.iter().collect::<Vec<_>>()))
+            };
+            // The first error in order, whichever thread was first.
+            let batches: Vec<Result<Vec<LocalData>>> = members.par_chunks(BATCH).map(batch).collect();
+            for found in batches {
+                data.extend(found?);
+            }
+            factor.forget();
+        }
+        Ok(SharedFactor { factor: Arc::new(factor), trace_rows, flux_rows, data })
+    }
+
+    /// The features, over all ranks.
+    pub fn features(&self, locals: &[Local], factorizations: usize, exchange: &dyn Exchange) -> FeaturesReport {
+        let ranks = || locals.iter().map(|local| local.factor.rank as f64);
+        let mut span = [ranks().fold(0.0, f64::max), -ranks().fold(f64::INFINITY, f64::min)];
+        exchange.max(&mut span);
+        let mut factorizations = [factorizations as f64];
+        exchange.sum(&mut factorizations);
+        FeaturesReport {
+            neurons: self.settings.neurons(),
+            scale: self.settings.scale_for(&self.scene.problem.equation, self.collocations.any().shape),
+            rows: self.collocations.any().rows(),
+            rank: Span { min: -span[1] as usize, max: span[0] as usize },
+            factorizations: factorizations[0] as usize,
+        }
+    }
+
+    /// The hidden layers of all subdomains, from those of this rank.
+    pub fn all_networks(&self, mine: Networks<FeatureNetwork>) -> Result<Networks<Arc<FeatureNetwork>>> {
+        let all: Vec<usize> = (0..self.scene.decomposition.len()).collect();
+        let networks = match self.portion.subdomains == all {
+            true => mine,
+            false => self.networks(&all)?,
+        };
+        Ok(networks.shared())
+    }
+
+    /// The hidden layers of some subdomains: one for each shape, or one each.
+    fn networks(&self, of: &[usize]) -> Result<Networks<FeatureNetwork>> {
+        let Stages { scene: Scene { problem, decomposition, .. }, settings, collocations, .. } = self;
+        let equation = &problem.equation;
+        let map = |s: usize| decomposition.subdomains[s].map.affine();
+        if let Some(given) = &settings.weights {
+            let (m, count) = (given.neurons, decomposition.len());
+            let (all_w, all_b) = (count.checked_mul(2 * m), count.checked_mul(m));
+            if Some(given.w.len()) != all_w || Some(given.b.len()) != all_b {
+                return Err(Error::input(
+                    "network.weights",
+                    format!("w with {} numbers, b with {}", given.w.len(), given.b.len()),
+                    format!("{count} subdomains with {m} neurons need {count} x 2 x {m} and {count} x {m}"),
+                    "w has the shape (subdomains, 2, neurons) and b (subdomains, neurons)",
+                ));
+            }
+            let network = |&s: &usize| {
+                let (w, b) = (&given.w[2 * m * s..2 * m * (s + 1)], &given.b[m * s..m * (s + 1)]);
+                FeatureNetwork::from_physical(settings.activation, [&w[..m], &w[m..]], b, map(s))
+            };
+            return of.iter().map(network).collect::<Result<_>>().map(Networks::Each);
+        }
+        let sample = |s: usize, shape: Shape| {
+            let distribution = Distribution {
+                activation: settings.activation,
+                initialization: settings.initialization,
+                scale: settings.scale_for(equation, shape),
+                radius: settings.radius,
+            };
+            let count = settings.candidates(collocations.of(shape).rows());
+            let network = FeatureNetwork::sample(&distribution, count, settings.seed, s, map(s))?;
+            Ok(if shape == Shape::Triangle { network.on_triangle() } else { network })
+        };
+        match settings.sharing {
+            Sharing::Shared => {
+                let shared = |shape| {
+                    let polynomials = settings.polynomials(collocations.of(shape).rows());
+                    Ok(FeatureNetwork { polynomials, ..sample(0, shape)? })
+                };
+                PerShape::new(&decomposition.shapes(), shared).map(Networks::Shared)
+            }
+            Sharing::Independent => {
+                let each = of.par_iter().map(|&s| sample(s, self.shape(s))).collect::<Result<_>>();
+                each.map(Networks::Each)
+            }
+        }
+    }
+
+    /// Puts every subdomain at its place in the interface.
+    fn place_locals(
+        &self,
+        assembled: &Assembled,
+        places: &[Gather],
+        classes: &[Vec<usize>],
+        factors: &[SharedFactor],
+    ) -> Vec<Local> {
+        let (mine, numbering, scales) = (&self.portion.subdomains, &self.portion.numbering, &assembled.scales);
+        let mut class_of = vec![0; mine.len()];
+        for (class, members) in classes.iter().enumerate() {
+            members.iter().for_each(|&k| class_of[k] = class);
+        }
+        let index =
+            |rows: &[usize], row: usize| rows.binary_search(&row).expect("the factor has the rows of its members");
+        let local = |k: usize| {
+            let SharedFactor { factor, trace_rows, flux_rows, .. } = &factors[class_of[k]];
+            let (place, scale) = (&places[k], assembled.rows[k].flux_scale);
+            let pair = |jump: usize| numbering.jump_place(jump).1;
+            let unscaled = |value: f64, jump: usize| value / scale[pair(jump)];
+            Local {
+                subdomain: mine[k],
+                factor: factor.clone(),
+                columns: place.unknowns.iter().map(|u| index(trace_rows, u.0)).collect(),
+                unknowns: place.unknowns.iter().map(|u| u.1).collect(),
+                blocks: place.blocks.clone(),
+                fluxes: place.fluxes.iter().map(|f| index(flux_rows, f.0)).collect(),
+                jumps: place.fluxes.iter().map(|f| f.1).collect(),
+                lengths: place.fluxes.iter().map(|f| unscaled(flux_length(numbering, scales, f.1), f.1)).collect(),
+                units: place.fluxes.iter().map(|f| unscaled(flux_unit(numbering, scales, f.1), f.1)).collect(),
+            }
+        };
+        (0..mine.len()).map(local).collect()
+    }
+}
+
+fn stop_if_asked(progress: &dyn Progress) -> Result<()> {
+    if progress.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
+}
+
+fn at_subdomain(error: Error, s: usize) -> Error {
+    match error {
+        Error::Compute { stage, problem, hint } => {
+            Error::Compute { stage, problem: format!("subdomain {s}: {problem}"), hint }
+        }
+        other => other,
+    }
+}
+
+/// Refuses networks with more neurons than rows, and more than one subdomain for the classical method.
+pub(crate) fn check_sizes(settings: &Settings, rows: usize, subdomains: usize) -> Result<()> {
+    if settings.method == Method::Fem {
+        let problem = "finite elements have no networks to solve for";
+        return Err(Error::input("method", "fem", problem, "choose schur, elm or locelm"));
+    }
+    let neurons = settings.neurons();
+    if neurons > rows && (settings.neurons.is_some() || !settings.shares_features()) {
+        return Err(Error::input(
+            "discretization.neurons",
+            neurons,
+            format!("{} points give only {rows} rows per subdomain, fewer than the neurons", settings.points),
+            format!("use at most {} neurons, or more points", settings.points * settings.points),
+        ));
+    }
+    if settings.method == Method::Elm && subdomains != 1 {
+        return Err(Error::input(
+            "discretization.subdomains",
+            format!("{subdomains} subdomains"),
+            "method = \"elm\" has one network for the whole domain",
+            "use subdomains = [1, 1], or method = \"schur\"",
+        ));
+    }
+    Ok(())
+}
+
+/// The derivatives that some row needs at the points of every part. Those that all rows have with the same coefficient are
+/// needed as their sum.
+fn needed_derivatives(rows: &[&LocalRows]) -> Needed {
+    let inside: Vec<&Symbols> = rows.iter().map(|r| &r.interior).collect();
+    let around: Vec<&Symbols> = rows.iter().flat_map(|r| [&r.perimeter, &r.flux]).collect();
+    let balances = || rows.iter().filter_map(|r| r.balance.as_ref());
+    let sums = [balances().map(|b| &b.around).collect(), balances().map(|b| &b.inside).collect()];
+    let [side_sums, inner_sums] = sums;
+    let order = |a: usize| ORDERS[a][0] + ORDERS[a][1];
+    [inside, around, side_sums, inner_sums].map(|parts: Vec<&Symbols>| {
+        let active: BTreeSet<usize> = parts.iter().flat_map(|symbols| symbols.active()).collect();
+        let together = |a: usize, b: usize| {
+            order(a) == order(b) && parts.iter().all(|s| s.coefficients()[a] == s.coefficients()[b])
+        };
+        let mut sums: Vec<Vec<usize>> = Vec::new();
+        for a in active {
+            match sums.iter_mut().find(|sum| together(sum[0], a)) {
+                Some(sum) => sum.push(a),
+                None => sums.push(vec![a]),
+            }
+        }
+        sums
+    })
+}
+
+/// Groups of local problems with the same shape and rows, bit for bit. Without shared features every one stands alone.
+fn classes<'a>(rows: &'a [LocalRows], shapes: &[Shape], shared: bool) -> Vec<Vec<usize>> {
+    if !shared {
+        return (0..rows.len()).map(|k| vec![k]).collect();
+    }
+    let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
+    let mut classes: Vec<Vec<usize>> = Vec::new();
+    for (k, row) in rows.iter().enumerate() {
+        let balance = row.balance.iter().flat_map(|b| [&b.around, &b.inside]);
+        let parts = [&row.interior, &row.perimeter, &row.flux].into_iter().chain(balance);
+        let hash = parts.fold(0, |hash, symbols| symbols.hash(hash));
+        let candidates = by_hash.entry(hash).or_default();
+        let same = |&class: &usize| {
+            let first = classes[class][0];
+            let parts = |r: &'a LocalRows| (&r.interior, &r.layout, &r.perimeter, &r.flux, &r.balance);
+            shapes[first] == shapes[k] && parts(&rows[first]) == parts(row)
+        };
+        match candidates.iter().copied().find(|c| same(c)) {
+            Some(class) => classes[class].push(k),
+            None => {
+                candidates.push(classes.len());
+                classes.push(vec![k]);
+            }
+        }
+    }
+    classes
+}
+
+/// The unit of a jump.
+pub(crate) fn flux_unit(numbering: &Numbering, scales: &[EdgeScale], jump: usize) -> f64 {
+    let (edge, pair, k) = numbering.jump_place(jump);
+    scales[edge].flux_unit(pair, k)
+}
+
+/// The length that a jump stands for, relative to that of its edge.
+fn flux_length(numbering: &Numbering, scales: &[EdgeScale], jump: usize) -> f64 {
+    let (edge, pair, k) = numbering.jump_place(jump);
+    // Only the flux of the last pair is fed by the source.
+    if pair + 1 == numbering.pairs { scales[edge].lengths.get(k).copied().unwrap_or_default() } else { 0.0 }
+}

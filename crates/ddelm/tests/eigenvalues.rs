@@ -1,0 +1,148 @@
+//! Eigenvalues: the figures that are known in closed form, multiplicities, estimates.
+
+use std::f64::consts::PI;
+
+use ddelm::solve::eigenvalues::Eigenpair;
+use ddelm::{ProblemFile, Silent, Status};
+
+fn find(text: &str) -> Vec<Eigenpair> {
+    let file = ProblemFile::new(text);
+    file.case().and_then(|case| case.eigenpairs(&Silent)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Compares with known eigenvalues, in relative terms, and checks that estimates are honest: true within a factor of ten,
+/// above rounding.
+fn compare(found: &[Eigenpair], expected: &[f64], tolerance: f64) {
+    assert_eq!(found.len(), expected.len());
+    for (pair, &expected) in found.iter().zip(expected) {
+        let eigenvalue = pair.eigenvalue;
+        let error = (eigenvalue.value - expected).abs();
+        println!("{:.15e}  error {:.1e}  estimate {:?}", eigenvalue.value, error / expected, eigenvalue.estimate);
+        assert!(error <= tolerance * expected.abs(), "{expected}: {error:.1e}");
+        assert_eq!(eigenvalue.imaginary, 0.0);
+        if let Some(estimate) = eigenvalue.estimate {
+            assert!(error <= 10.0 * estimate, "{expected}: {error:.1e}, estimated {estimate:.1e}");
+        }
+    }
+}
+
+fn square_eigenvalues(count: usize) -> Vec<f64> {
+    let mut all: Vec<f64> = (1..12).flat_map(|i| (1..12).map(move |j| f64::from(i * i + j * j) * PI * PI)).collect();
+    all.sort_by(f64::total_cmp);
+    all.truncate(count);
+    all
+}
+
+const SQUARE: &str = "
+    [domain]
+    x = [0.0, 1.0]
+    y = [0.0, 1.0]
+    [equation]
+    [boundary]
+    dirichlet = 0
+    [discretization]
+    subdomains = [4, 4]
+    points = 16
+    [eigenvalues]
+    count = 10
+";
+
+#[test]
+fn the_square_has_its_first_ten_with_their_multiplicities() {
+    let found = find(SQUARE);
+    compare(&found, &square_eigenvalues(10), 1e-12);
+    let first = &found[0].function;
+    assert_eq!((first.report.status, first.report.eigenvalues.len()), (Status::Solved, 10));
+    // Normalised in L2, positive: 2 sin(pi x) sin(pi y).
+    for (x, y) in [(0.5, 0.5), (0.2, 0.7)] {
+        let error = first.values(&[x], &[y])[0] - 2.0 * (PI * x).sin() * (PI * y).sin();
+        assert!(error.abs() < 1e-11, "{error:.1e}");
+    }
+}
+
+#[test]
+fn inner_eigenvalues_are_those_near_a_number() {
+    let found = find(&format!("{SQUARE}\nnear = 500.0").replace("count = 10", "count = 6"));
+    let mut expected: Vec<f64> =
+        (1..19).flat_map(|i| (1..19).map(move |j| f64::from(i * i + j * j) * PI * PI)).collect();
+    expected.sort_by(|a, b| (a - 500.0).abs().total_cmp(&(b - 500.0).abs()));
+    expected.truncate(6);
+    expected.sort_by(f64::total_cmp);
+    compare(&found, &expected, 1e-9);
+}
+
+#[test]
+fn the_disk_has_squares_of_zeros_of_bessel_functions() {
+    let found = find(
+        "
+        [domain]
+        circle = { center = [0.0, 0.0], radius = 1.0 }
+        [equation]
+        [boundary]
+        dirichlet = 0
+        [discretization]
+        points = 16
+        [eigenvalues]
+        count = 6
+        ",
+    );
+    let zeros = [
+        2.404825557695773,
+        3.8317059702075125,
+        3.8317059702075125,
+        5.135622301840683,
+        5.135622301840683,
+        5.520078110286311,
+    ];
+    compare(&found, &zeros.map(|z: f64| z * z), 1e-10);
+}
+
+#[test]
+fn a_free_membrane_has_the_eigenvalue_zero() {
+    let found = find(&SQUARE.replace("dirichlet = 0", "neumann = 0").replace("count = 10", "count = 4"));
+    assert!(found[0].eigenvalue.value.abs() < 1e-10, "{:e}", found[0].eigenvalue.value);
+    compare(&found[1..], &[PI * PI, PI * PI, 2.0 * PI * PI], 1e-11);
+}
+
+#[test]
+fn plates_have_theirs() {
+    let plate = |conditions: &str, count: usize| {
+        let text = SQUARE.replace("[equation]", "[equation]\nplate = { rigidity = 2 }");
+        find(&text.replace("dirichlet = 0", conditions).replace("count = 10", &format!("count = {count}")))
+    };
+    let supported: Vec<f64> = square_eigenvalues(4).iter().map(|v| 2.0 * v * v).collect();
+    compare(&plate("dirichlet = 0\nlaplacian = 0", 4), &supported, 1e-8);
+    // Known to seven digits or more from several methods: 1294.93397959..., twice that with rigidity 2.
+    compare(&plate("dirichlet = 0\nnormal = 0", 1), &[2.0 * 1_294.933_979_59], 1e-7);
+}
+
+#[test]
+fn complex_eigenvalues_come_in_pairs() {
+    // A rotating flow on a square: the eigenvalues for functions that turn are complex.
+    let text = SQUARE.replace("[equation]", "[equation]\nadvection = [\"-40*(y - 0.5)\", \"40*(x - 0.5)\"]");
+    let found = find(&text.replace("count = 10", "count = 3"));
+    let values: Vec<[f64; 2]> = found.iter().map(|p| [p.eigenvalue.value, p.eigenvalue.imaginary]).collect();
+    assert_eq!(values[0][1], 0.0);
+    assert!(values[1][1].abs() > 1.0 && (values[1][1] + values[2][1]).abs() < 1e-8 * values[1][1].abs(), "{values:?}");
+    assert!((values[1][0] - values[2][0]).abs() < 1e-8 * values[1][0], "{values:?}");
+    assert!(found.iter().all(|pair| pair.eigenvalue.estimate.unwrap() < 1e-8 * values[0][0]));
+}
+
+#[test]
+fn what_cannot_be_found_is_refused_with_the_reason() {
+    let refused = |text: String| ProblemFile::new(text).case().err().map(|error| error.to_string());
+    for (from, to, word) in [
+        ("count = 10", "count = 0", "between 1"),
+        ("count = 10", "near = 1", "count"),
+        ("[equation]", "[equation]\nplate = { }\n[other]", "other"),
+        ("[domain]", "preset = \"paper\"\n[domain]", "share"),
+        ("points = 16", "points = 16\ntolerance = 1e-8", "eigenvalues"),
+    ] {
+        let message = refused(SQUARE.replace(from, to)).unwrap_or_default();
+        assert!(message.contains(word), "{to}: {message}");
+    }
+    let plate = SQUARE
+        .replace("[equation]", "[equation]\nplate = { }")
+        .replace("dirichlet = 0", "dirichlet = 0\nlaplacian = 0");
+    assert!(refused(format!("{plate}\nnear = 10.0")).unwrap().contains("plate"));
+}

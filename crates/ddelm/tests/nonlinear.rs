@@ -1,0 +1,310 @@
+//! Nonlinear problems, from problem files: the cases that Newton's method was designed with, and what goes wrong.
+
+use ddelm::method::report::NonlinearReport;
+use ddelm::{ProblemFile, Silent, Solution, Status};
+
+/// Factorizations that a case may take, that of the initial guess included.
+const FACTORIZATIONS: usize = 8;
+
+const SQUARE: &str = "[domain]\nx = [0.0, 1.0]\ny = [0.0, 1.0]\n[discretization]\nsubdomains = [4, 4]\npoints = 16\n";
+
+/// u = sin(3 x + y) exp(y).
+const WAVE: &str = r#"
+[functions]
+w = "sin(3*x + y)*exp(y)"
+wx = "3*cos(3*x + y)*exp(y)"
+wy = "(cos(3*x + y) + sin(3*x + y))*exp(y)"
+lap = "(2*cos(3*x + y) - 9*sin(3*x + y))*exp(y)"
+[boundary]
+dirichlet = "w"
+[exact]
+u = "w"
+"#;
+
+/// u = exp(x + y/2) + x, with the parts of div(g(|grad u|^2) grad u) = g lap + 2 g' bend.
+const EXPONENTIAL: &str = r#"
+[functions]
+w = "exp(x + y/2) + x"
+s = "(exp(x + y/2) + 1)^2 + exp(2*x + y)/4"
+lap = "1.25*exp(x + y/2)"
+bend = "exp(x + y/2)*((exp(x + y/2) + 1)^2 + (exp(x + y/2) + 1)*exp(x + y/2)/2 + exp(2*x + y)/16)"
+[boundary]
+dirichlet = "w"
+[exact]
+u = "w"
+"#;
+
+fn solve(text: &str) -> Solution {
+    ProblemFile::new(text).case().unwrap().solve(&Silent).unwrap()
+}
+
+fn newton(solution: &Solution) -> &NonlinearReport {
+    solution.report.nonlinear.as_ref().expect("the problem is nonlinear")
+}
+
+/// Solves, and checks error, factorizations, status and warnings.
+fn check(name: &str, text: &str, error: f64) -> Solution {
+    let solution = solve(text);
+    let (report, found) = (newton(&solution), solution.report.errors.unwrap().l2);
+    let steps: Vec<String> =
+        report.steps.iter().map(|s| format!("{:.0e}{}", s.change, if s.factored { "*" } else { "" })).collect();
+    println!("{name}: error {found:.1e}, {} factorizations, steps {}", report.factorizations, steps.join(" "));
+    assert_eq!(solution.report.status, Status::Solved, "{name}");
+    assert_eq!(solution.report.warnings, Vec::<String>::new(), "{name}");
+    assert!(found < error, "{name}: {found:e}");
+    assert!(report.factorizations <= FACTORIZATIONS, "{name}: {} factorizations", report.factorizations);
+    solution
+}
+
+#[test]
+fn reactions() {
+    for amplitude in [1, 30] {
+        let w = format!("[functions]\nw = \"{amplitude}*sin(2*pi*x)*exp(y)\"\n");
+        let equation = "[equation]\nreaction = \"u^2\"\nsource = \"(4*pi^2 - 1)*w + w^3\"\n";
+        let values = "[boundary]\ndirichlet = \"w\"\n[exact]\nu = \"w\"\n";
+        check(&format!("u^3, amplitude {amplitude}"), &format!("{SQUARE}{w}{equation}{values}"), 1e-11);
+    }
+    let w = "[functions]\nw = \"2*sin(2*pi*x)*exp(y)\"\n";
+    let equation = "[equation]\nsource = \"(4*pi^2 - 1)*w + 100*sinh(w) - 100*sinh(u)\"\n";
+    let values = "[boundary]\ndirichlet = \"w\"\n[exact]\nu = \"w\"\n";
+    check("100 sinh u", &format!("{SQUARE}{w}{equation}{values}"), 1e-11);
+}
+
+#[test]
+fn diffusion_that_depends_on_u() {
+    let equation = "[equation]\ndiffusion = \"1 + u^2\"\nsource = \"-(1 + w^2)*lap - 2*w*(wx^2 + wy^2)\"\n";
+    check("1 + u^2", &format!("{SQUARE}{equation}{WAVE}"), 1e-11);
+    let tensor = "[equation]\ndiffusion = [[\"1 + u^2\", 0], [0, \"1 + u^2\"]]\n\
+                  source = \"-(1 + w^2)*lap - 2*w*(wx^2 + wy^2)\"\n";
+    check("1 + u^2 as a tensor", &format!("{SQUARE}{tensor}{WAVE}"), 1e-11);
+}
+
+#[test]
+fn burgers() {
+    let equation = "[equation]\ndiffusion = 0.05\nadvection = [\"u\", \"u\"]\nsource = \"-0.05*lap + w*(wx + wy)\"\n";
+    check("Burgers", &format!("{SQUARE}{equation}{WAVE}"), 1e-11);
+}
+
+const SCHERK: &str = r#"
+[domain]
+x = [-1.0, 1.0]
+y = [-1.0, 1.0]
+[discretization]
+subdomains = [4, 4]
+points = 16
+[equation]
+diffusion = "1/sqrt(1 + ux^2 + uy^2)"
+source = 0
+[boundary]
+dirichlet = "log(cos(y)/cos(x))"
+[exact]
+u = "log(cos(y)/cos(x))"
+"#;
+
+#[test]
+fn minimal_surface() {
+    check("Scherk", SCHERK, 1e-11);
+}
+
+#[test]
+fn p_laplacian() {
+    let four = "[equation]\ndiffusion = \"ux^2 + uy^2\"\nsource = \"-(s*lap + 2*bend)\"\n";
+    check("p = 4", &format!("{SQUARE}{four}{EXPONENTIAL}"), 1e-11);
+    let less = "[equation]\ndiffusion = \"(ux^2 + uy^2 + 1e-6)^(-0.25)\"\n\
+                source = \"-(s + 1e-6)^(-0.25)*lap + 0.5*(s + 1e-6)^(-1.25)*bend\"\n";
+    check("p = 1.5", &format!("{SQUARE}{less}{EXPONENTIAL}"), 1e-11);
+}
+
+/// `-Laplacian u = exp(u)` with `u = log(8 b) - 2 log(1 + b r^2)`: on the unit disk it vanishes on the boundary for
+/// `b = 3 +- sqrt(8)`.
+fn bratu(domain: &str, upper: bool) -> String {
+    let (b, initial) =
+        if upper { ("3 + sqrt(8)", "[nonlinear]\ninitial = \"3.8*(1 - x^2 - y^2)\"\n") } else { ("3 - sqrt(8)", "") };
+    format!(
+        "{domain}{initial}[functions]\nb = \"{b}\"\nw = \"log(8*b) - 2*log(1 + b*(x^2 + y^2))\"\n\
+         [equation]\nsource = \"exp(u)\"\n[boundary]\ndirichlet = \"w\"\n[exact]\nu = \"w\"\n"
+    )
+}
+
+#[test]
+fn bratu_on_both_branches() {
+    let square = "[domain]\nx = [-0.5, 0.5]\ny = [-0.5, 0.5]\n[discretization]\nsubdomains = [4, 4]\npoints = 16\n";
+    check("Bratu, lower", &bratu(square, false), 1e-11);
+    check("Bratu, upper", &bratu(square, true), 1e-11);
+    let disk = "[domain]\ncircle = { center = [0, 0], radius = 1 }\n[discretization]\npoints = 16\n";
+    check("Bratu on a disk, lower", &bratu(disk, false), 1e-9);
+    check("Bratu on a disk, upper", &bratu(disk, true), 1e-9);
+}
+
+/// The equation of `diffusion_that_depends_on_u` on other domains, with conditions that depend on u as well.
+const ANYWHERE: &str = "[equation]\ndiffusion = \"1 + u^2\"\nsource = \"-(1 + w^2)*lap - 2*w*(wx^2 + wy^2)\"\n";
+
+#[test]
+fn other_domains() {
+    let disk = "[domain]\ncircle = { center = [0.5, 0.5], radius = 0.5 }\n[discretization]\npoints = 16\n";
+    check("1 + u^2 on a disk", &format!("{disk}{ANYWHERE}{WAVE}"), 1e-9);
+    let corner = "[domain]\npolygon = [[0, 0], [1, 0], [1, 0.5], [0.5, 0.5], [0.5, 1], [0, 1]]\n\
+                  [discretization]\npoints = 16\n";
+    check("1 + u^2 on an L-shape", &format!("{corner}{ANYWHERE}{WAVE}"), 1e-9);
+    let burgers = "[equation]\ndiffusion = 0.05\nadvection = [\"u\", \"u\"]\nsource = \"-0.05*lap + w*(wx + wy)\"\n";
+    check("Burgers on an L-shape", &format!("{corner}{burgers}{WAVE}"), 1e-9);
+}
+
+#[test]
+fn conditions_that_depend_on_u() {
+    let conditions = "[boundary.right]\nneumann = \"(1 + w^2)*wx + w^3 - u^3\"\n\
+                      [boundary.bottom]\nrobin = { coefficient = \"2 + u^2\", value = \"-(1 + w^2)*wy + 2*w + w^3\" }\n\
+                      [boundary.top]\nrobin = { coefficient = 1, value = \"(1 + w^2)*wy + w + ux - wx\" }\n";
+    // Far from the solution the line search takes small steps, each with a factor of its own.
+    let solution = solve(&format!("{SQUARE}{ANYWHERE}{WAVE}{conditions}"));
+    let (found, report) = (solution.report.errors.unwrap().l2, newton(&solution));
+    assert_eq!(solution.report.status, Status::Solved);
+    assert!(found < 1e-11 && report.factorizations <= 12, "{found:e}, {} factorizations", report.factorizations);
+}
+
+#[test]
+fn convergence_is_quadratic() {
+    for text in [format!("{SQUARE}{ANYWHERE}{WAVE}"), bratu(SQUARE, false), SCHERK.into()] {
+        let mut case = ProblemFile::new(text).case().unwrap();
+        case.nonlinear.reuse = 0.0;
+        let solution = case.solve(&Silent).unwrap();
+        let steps = &newton(&solution).steps;
+        let changes: Vec<f64> = steps.iter().map(|step| step.change).collect();
+        println!("{changes:?}");
+        assert!(steps.iter().all(|step| step.factored));
+        assert!(steps.iter().skip(2).all(|step| step.damping == 1.0));
+        let quadratic = |pair: &[f64]| pair[1] < 20.0 * pair[0] * pair[0] + 1e-13;
+        assert!(changes.windows(2).skip(2).all(quadratic), "{changes:?}");
+        assert!(changes.windows(2).any(|pair| pair[0] < 1e-2 && pair[1] < 1e-4 * pair[0]), "{changes:?}");
+    }
+}
+
+/// The p-Laplacian with critical points inside: without a floor under the scale of its rows, and without a way there, it does not
+/// converge.
+#[test]
+fn degenerate_p_laplacian() {
+    let text = r#"
+        [parameters]
+        k = 8
+        [functions]
+        eps = "1e-8"
+        w = "sin(pi*x)*sin(pi*y) + x/5"
+        p = "pi*cos(pi*x)*sin(pi*y) + 0.2"
+        q = "pi*sin(pi*x)*cos(pi*y)"
+        s = "(pi*cos(pi*x)*sin(pi*y) + 0.2)^2 + (pi*sin(pi*x)*cos(pi*y))^2"
+        lap = "-2*pi^2*sin(pi*x)*sin(pi*y)"
+        bend = "-pi^2*sin(pi*x)*sin(pi*y)*s + 2*pi^2*p*q*cos(pi*x)*cos(pi*y)"
+        [equation]
+        diffusion = "ux^2 + uy^2 + 10^(-k)"
+        source = "-(s + eps)*lap - 2*bend"
+        [boundary]
+        dirichlet = "w"
+        [exact]
+        u = "w"
+        [nonlinear]
+        continuation = { parameter = "k", from = 0, to = 8 }
+    "#;
+    let solution = solve(&format!("{text}{SQUARE}"));
+    let report = newton(&solution);
+    println!("{:?} {:?} {}", solution.report.errors, report.continuation, report.factorizations);
+    assert_eq!(solution.report.status, Status::Solved);
+    assert!(solution.report.errors.unwrap().l2 < 1e-11);
+    assert!(report.continuation.first().unwrap().value == 0.0 && report.continuation.last().unwrap().value == 8.0);
+}
+
+const BRATU: &str = r#"
+[domain]
+x = [0.0, 1.0]
+y = [0.0, 1.0]
+[parameters]
+lambda = 1.0
+[equation]
+source = "lambda*exp(u)"
+[boundary]
+dirichlet = 0
+[discretization]
+subdomains = [3, 3]
+points = 12
+estimate = false
+"#;
+
+#[test]
+fn a_continuation_arrives_where_a_solve_from_the_start_does() {
+    let at = |text: &str| ProblemFile::new(BRATU).set(text).case().unwrap().solve(&Silent).unwrap();
+    let followed = at("nonlinear.continuation={ parameter = \"lambda\", from = 0, to = 6.5 }");
+    let direct = at("parameters.lambda=6.5");
+    assert_eq!((followed.report.status, direct.report.status), (Status::Solved, Status::Solved));
+    // The corners are not resolved to more than this.
+    let distance = followed.distance(&direct, 12).unwrap().l2;
+    assert!(distance < 1e-7, "{distance:e}");
+    assert!(newton(&followed).continuation.len() > 2 && newton(&direct).continuation.is_empty());
+    // Beyond 6.808 there is no solution.
+    let lost = at("nonlinear.continuation={ parameter = \"lambda\", from = 0, to = 10 }");
+    assert_eq!(lost.report.status, Status::NotConverged);
+    let last =
+        newton(&lost).continuation.iter().filter(|step| step.converged).map(|step| step.value).fold(0.0, f64::max);
+    assert!((6.6..6.9).contains(&last), "{last}");
+    assert!(lost.report.warnings.iter().any(|warning| warning.contains("stopped at lambda = 6.")));
+}
+
+#[test]
+fn no_solution_is_a_status() {
+    let solution = ProblemFile::new(BRATU).set("parameters.lambda=12").set("nonlinear.max_steps=8").case().unwrap();
+    let solution = solution.solve(&Silent).unwrap();
+    assert_eq!(solution.report.status, Status::NotConverged);
+    assert!(newton(&solution).steps.len() <= 8 && solution.values(&[0.5], &[0.5])[0].is_finite());
+}
+
+#[test]
+fn errors_are_estimated_and_tolerances_reached() {
+    let text = format!("{}\n", bratu(SQUARE, true).replace("3.8*(1 - x^2 - y^2)", "3.8 - 4*(x^2 + y^2)"));
+    for points in [7, 10, 16] {
+        let file = ProblemFile::new(text.as_str()).set(format!("discretization.points={points}"));
+        let solution = file.set("discretization.estimate=true").case().unwrap().solve(&Silent).unwrap();
+        let (truth, found) = (solution.report.errors.unwrap().l2, solution.report.estimate.as_ref().unwrap().l2);
+        println!("{points} points: error {truth:.1e}, estimate {found:.1e}");
+        assert!(found > 0.1 * truth && (found < 10.0 * truth || found < 1e-12), "{truth:e} {found:e}");
+    }
+    let file = ProblemFile::new(text.as_str()).set("discretization.tolerance=1e-8");
+    let solution = file.case().unwrap().solve(&Silent).unwrap();
+    assert_eq!(solution.report.status, Status::Solved);
+    assert!(solution.report.errors.unwrap().l2 < 1e-8 && !solution.report.attempts.is_empty());
+}
+
+#[test]
+fn residual_and_flux_are_those_of_the_nonlinear_equation() {
+    let case = ProblemFile::new(SCHERK).case().unwrap();
+    let solution = case.solve(&Silent).unwrap();
+    let (x, y) = ([0.3, -0.61, 0.05], [0.2, 0.77, -0.4]);
+    let residuals = solution.residuals(&case.problem, &x, &y).unwrap();
+    assert!(residuals.iter().all(|r| r.abs() < 1e-7), "{residuals:?}");
+    let [fx, fy] = solution.fluxes(&case.problem, &x, &y).unwrap();
+    for i in 0..3 {
+        let (ux, uy) = (x[i].tan(), -y[i].tan());
+        let a = 1.0 / (1.0 + ux * ux + uy * uy).sqrt();
+        assert!((fx[i] - a * ux).abs() < 1e-9 && (fy[i] - a * uy).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn what_cannot_be_solved_is_refused() {
+    let refused = |change: &str| match ProblemFile::new(BRATU).set(change).case() {
+        Err(error) => error.to_string(),
+        Ok(_) => panic!("{change} was accepted"),
+    };
+    for (change, words) in [
+        ("method=\"fem\"", "linear problems only"),
+        ("preset=\"paper\"", "features that all subdomains share"),
+        ("interface.solver=\"cg\"", "directly"),
+        ("boundary.dirichlet=\"u\"", "which is not known here"),
+        ("exact.u=\"ux\"", "which is not known here"),
+        ("nonlinear.initial=\"u\"", "which is not known here"),
+        ("nonlinear.max_steps=0", "at least one step"),
+        ("nonlinear.tolerance=2", "between 0 and 1"),
+        ("nonlinear.continuation={ parameter = \"mu\", from = 0, to = 1 }", "no such parameter"),
+        ("nonlinear.continuation={ parameter = \"lambda\", from = 1, to = 1 }", "from one number to another"),
+    ] {
+        let found = refused(change);
+        assert!(found.contains(words), "{change}: {found}");
+    }
+}

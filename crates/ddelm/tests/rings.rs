@@ -1,0 +1,280 @@
+//! Rings about corners: errors on problems whose solutions are singular at vertices, at points that are no nodes.
+
+use std::f64::consts::PI;
+use std::sync::Arc;
+
+use ddelm::domain::map::{Affine, MapRef, Point, Polar};
+use ddelm::domain::shape_map::ShapeMap;
+use ddelm::problem::field::{FieldRef, Samples};
+use ddelm::{
+    Condition, Decomposition, Equation, Problem, ProblemFile, Settings, Silent, Solution, Solver, constant, function,
+};
+
+fn settings(points: usize) -> Settings {
+    Settings { points, ..Settings::fast() }
+}
+
+fn solve(problem: &Problem, decomposition: Decomposition, points: usize) -> Solution {
+    Solver::new(problem, Arc::new(decomposition), &settings(points)).unwrap().solve().unwrap()
+}
+
+/// The vertices at some points.
+fn at(decomposition: &Decomposition, points: &[Point], exponent: f64) -> Vec<(usize, f64)> {
+    let close = |v: Point, p: Point| (v[0] - p[0]).hypot(v[1] - p[1]) < 1e-12;
+    let here = |p: Point| (0..decomposition.vertices.len()).filter(move |&v| close(decomposition.vertices[v].point, p));
+    points.iter().flat_map(|&p| here(p)).map(|v| (v, exponent)).collect()
+}
+
+fn with_rings(decomposition: Decomposition, points: &[Point], exponent: f64) -> Decomposition {
+    decomposition.with_rings(&at(&decomposition, points, exponent)).unwrap()
+}
+
+/// Points of a box that are no nodes, and some next to a vertex.
+fn points(corners: &[Point], [x, y]: [[f64; 2]; 2], keep: impl Fn(Point) -> bool) -> Vec<Point> {
+    let at = |k: usize, side: [f64; 2]| side[0] + (side[1] - side[0]) * (k as f64 + 0.37) / 40.0;
+    let grid = (0..1600).map(|k| [at(k / 40, x), at(k % 40, y)]);
+    let middle = [0.5 * (x[0] + x[1]), 0.5 * (y[0] + y[1])];
+    let toward =
+        |c: Point, r: f64| [0, 1].map(|a| c[a] + r * [1.0, 0.7][a] * if c[a] > middle[a] { -1.0 } else { 1.0 });
+    let close = corners.iter().flat_map(|&c| [1e-1, 1e-2, 1e-3].map(|r| toward(c, r)));
+    grid.chain(close).filter(|&p| keep(p)).collect()
+}
+
+fn values(solution: &Solution, points: &[Point]) -> Vec<f64> {
+    let (x, y): (Vec<f64>, Vec<f64>) = points.iter().map(|p| (p[0], p[1])).unzip();
+    solution.values(&x, &y)
+}
+
+fn relative_l2(found: &[f64], exact: &[f64]) -> f64 {
+    let difference: f64 = found.iter().zip(exact).map(|(u, v)| (u - v).powi(2)).sum();
+    (difference / exact.iter().map(|v| v * v).sum::<f64>()).sqrt()
+}
+
+/// Errors against an exact solution with 16 and with 20 points.
+#[track_caller]
+fn check(problem: &Problem, rings: impl Fn() -> Decomposition, points: &[Point], bars: [f64; 2]) {
+    let (x, y): (Vec<f64>, Vec<f64>) = points.iter().map(|p| (p[0], p[1])).unzip();
+    let mut exact = vec![0.0; points.len()];
+    problem.exact.as_ref().unwrap().values(&Samples::at(&x, &y), &mut exact).unwrap();
+    let error = |n: usize| relative_l2(&values(&solve(problem, rings(), n), points), &exact);
+    let found = [16, 20].map(error);
+    assert!(found[0] < bars[0] && found[1] < bars[1], "{found:?}, not {bars:?}");
+}
+
+/// ... against a solution with 24 points.
+#[track_caller]
+fn check_itself(problem: &Problem, rings: impl Fn() -> Decomposition, points: &[Point], bars: [f64; 2]) {
+    let at = |n: usize| values(&solve(problem, rings(), n), points);
+    let best = at(24);
+    let found = [16, 20].map(|n| relative_l2(&at(n), &best));
+    assert!(found[0] < bars[0] && found[1] < bars[1], "{found:?}, not {bars:?}");
+}
+
+fn dirichlet(source: FieldRef, exact: FieldRef) -> Problem {
+    Problem {
+        equation: Equation::poisson(),
+        source,
+        conditions: vec![Condition::dirichlet(exact.clone()); 4],
+        mean: None,
+        exact: Some(exact),
+    }
+}
+
+/// The solution of `-Laplacian u = 1`, u = 0 on the unit square: a sum of sines in x, exact in y.
+fn torsion() -> FieldRef {
+    function(|x: f64, y: f64| {
+        // The series converges fast where y is far from its ends: by symmetry x and y may change places.
+        let (x, y) = if (y - 0.5).abs() < (x - 0.5).abs() { (x, y) } else { (y, x) };
+        let mut sum = 0.5 * x * (1.0 - x);
+        for k in (0..20_000).map(|k| 2 * k + 1) {
+            let a = k as f64 * PI;
+            // cosh(a (y - 1/2)) / cosh(a / 2), without overflow.
+            let ratio = ((-a * y).exp() + (-a * (1.0 - y)).exp()) / (1.0 + (-a).exp());
+            if ratio < 1e-20 {
+                break;
+            }
+            sum -= 4.0 / a.powi(3) * (a * x).sin() * ratio;
+        }
+        sum
+    })
+}
+
+const SQUARE: [Point; 4] = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]];
+
+#[test]
+fn a_square_with_a_constant_source() {
+    let grid = || with_rings(Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [4, 4]).unwrap(), &SQUARE, 2.0);
+    assert_eq!(grid().len(), 44);
+    let points = points(&SQUARE, [[0.0, 1.0]; 2], |_| true);
+    check(&dirichlet(constant(1.0), torsion()), grid, &points, [5e-12, 5e-13]);
+}
+
+#[test]
+fn one_subdomain_is_split_until_rings_fit() {
+    let grid = || with_rings(Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [1, 1]).unwrap(), &SQUARE, 2.0);
+    assert_eq!(grid().len(), 32);
+    let points = points(&SQUARE, [[0.0, 1.0]; 2], |_| true);
+    check(&dirichlet(constant(1.0), torsion()), grid, &points, [1e-9, 1e-11]);
+}
+
+#[test]
+fn rings_survive_refinement_and_files() {
+    let grid = with_rings(Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [3, 3]).unwrap(), &SQUARE, 2.0);
+    let refined = grid.refined().unwrap();
+    assert_eq!(refined.len(), 36 + 4 * 7);
+    let back = refined.geometry().unwrap().decomposition().unwrap();
+    assert_eq!((back.len(), back.edges.len()), (refined.len(), refined.edges.len()));
+    let problem = dirichlet(constant(1.0), torsion());
+    let points = points(&SQUARE, [[0.0, 1.0]; 2], |_| true);
+    assert_eq!(values(&solve(&problem, back, 8), &points), values(&solve(&problem, refined, 8), &points));
+}
+
+fn squares(size: f64, cells: impl Iterator<Item = [i32; 2]>) -> Vec<MapRef> {
+    let square = |[i, j]: [i32; 2]| Arc::new(Affine::rectangle([i as f64 * size, j as f64 * size], size, size));
+    cells.map(|cell| square(cell) as MapRef).collect()
+}
+
+/// (-1, 1)^2 without its lower right quarter.
+fn l_shape() -> Decomposition {
+    let cells = (-2..2).flat_map(|i| (-2..2).map(move |j| [i, j])).filter(|[i, j]| *i < 0 || *j >= 0);
+    Decomposition::from_maps(squares(0.5, cells), 4, |_| 0).unwrap()
+}
+
+/// `r^lambda sin(lambda angle)`, the angle counted from the positive x-axis.
+fn power_sine(lambda: f64) -> FieldRef {
+    function(move |x: f64, y: f64| {
+        let angle = y.atan2(x);
+        let angle = if angle < -1e-12 { angle + 2.0 * PI } else { angle };
+        x.hypot(y).powf(lambda) * (lambda * angle).sin()
+    })
+}
+
+fn full_box(keep: impl Fn(Point) -> bool) -> Vec<Point> {
+    points(&[[0.0, 0.0]], [[-1.0, 1.0]; 2], keep)
+}
+
+#[test]
+fn a_re_entrant_corner() {
+    let rings = || with_rings(l_shape(), &[[0.0, 0.0]], 2.0 / 3.0);
+    assert_eq!(rings().len(), 33);
+    let points = full_box(|p| p[0] < 0.0 || p[1] > 0.0);
+    check(&dirichlet(constant(0.0), power_sine(2.0 / 3.0)), rings, &points, [2e-11, 1e-12]);
+}
+
+/// On the upper half u = 0 for x > 0, and its flux vanishes for x < 0.
+#[test]
+fn a_change_of_the_condition_in_a_side() {
+    let cells = || (-2..2).flat_map(|i| (0..2).map(move |j| [i, j]));
+    let part = |p: Point| usize::from(p[1] < 1e-9 && p[0] < 0.0);
+    let half = || Decomposition::from_maps(squares(0.5, cells()), 2, part).unwrap();
+    let exact = power_sine(0.5);
+    let conditions = vec![Condition::dirichlet(exact.clone()), Condition::neumann(constant(0.0))];
+    let problem = Problem { conditions, ..dirichlet(constant(0.0), exact) };
+    let rings = || with_rings(half(), &[[0.0, 0.0]], 0.5);
+    assert_eq!(rings().len(), 22);
+    let points = full_box(|p| p[1] > 0.0);
+    check(&problem, rings, &points, [1e-10, 5e-12]);
+}
+
+/// Kellogg's problem: four quarters of contrast 161 and a solution like `r^0.1`.
+#[test]
+fn four_materials_meet() {
+    const CONTRAST: f64 = 161.447_638_797_588_1;
+    let exact = function(|x: f64, y: f64| {
+        let (gamma, rho, sigma) = (0.1, 0.25 * PI, -14.922_565_104_551_52);
+        let angle = y.atan2(x);
+        let angle = if angle < 0.0 { angle + 2.0 * PI } else { angle };
+        let phi = match (angle / (0.5 * PI)) as usize {
+            0 => ((0.5 * PI - sigma) * gamma).cos() * ((angle - 0.5 * PI + rho) * gamma).cos(),
+            1 => (rho * gamma).cos() * ((angle - PI + sigma) * gamma).cos(),
+            2 => (sigma * gamma).cos() * ((angle - PI - rho) * gamma).cos(),
+            _ => ((0.5 * PI - rho) * gamma).cos() * ((angle - 1.5 * PI - sigma) * gamma).cos(),
+        };
+        x.hypot(y).powf(gamma) * phi
+    });
+    let diffusion = function(|x: f64, y: f64| if x * y > 0.0 { CONTRAST } else { 1.0 });
+    let problem = Problem { equation: Equation::diffusion(diffusion), ..dirichlet(constant(0.0), exact) };
+    let grid = || Decomposition::rectangle([-1.0, 1.0], [-1.0, 1.0], [4, 4]).unwrap();
+    let rings = || with_rings(grid(), &[[0.0, 0.0]], 0.1);
+    assert_eq!(rings().len(), 44);
+    check(&problem, rings, &full_box(|_| true), [2e-9, 2e-11]);
+}
+
+#[test]
+fn a_variable_coefficient_about_a_re_entrant_corner() {
+    let diffusion = function(|x: f64, y: f64| 1.1 + (x + 2.0 * y).sin());
+    let problem = Problem { equation: Equation::diffusion(diffusion), ..dirichlet(constant(1.0), constant(0.0)) };
+    let ends = [[0.0, 0.0], [-1.0, -1.0], [0.0, -1.0], [1.0, 0.0], [1.0, 1.0], [-1.0, 1.0]];
+    let rings = || {
+        let plain = l_shape();
+        let found: Vec<(usize, f64)> = ends.iter().flat_map(|&p| at(&plain, &[p], 2.0 / 3.0)).collect();
+        plain.with_rings(&found).unwrap()
+    };
+    let points = full_box(|p| p[0] < 0.0 || p[1] > 0.0);
+    // Elements are large for a coefficient that falls to a tenth.
+    check_itself(&problem, rings, &points, [1e-6, 3e-8]);
+}
+
+/// Right angles between arcs and straight sides.
+#[test]
+fn curved_sides_end_in_corners() {
+    let sector = |k: usize| Polar {
+        centre: [0.0, 0.0],
+        radius: [1.0 + 0.5 * (k / 2) as f64, 1.5 + 0.5 * (k / 2) as f64],
+        angle: [0.25 * PI * (k % 2) as f64, 0.25 * PI * (k % 2 + 1) as f64],
+    };
+    let maps = || (0..4).map(|k| Arc::new(sector(k)) as MapRef).collect();
+    let rings = || {
+        let plain = Decomposition::from_maps(maps(), 4, |_| 0).unwrap();
+        with_rings(plain, &[[1.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.0, 2.0]], 2.0)
+    };
+    let inside = |p: Point| (1.0..2.0).contains(&p[0].hypot(p[1]));
+    let points = points(&[], [[0.0, 2.0]; 2], inside);
+    check_itself(&dirichlet(constant(1.0), constant(0.0)), rings, &points, [2e-8, 3e-10]);
+}
+
+/// Seven triangles about the centre: every one has two corners of the outline, and opens wider there than a stack may.
+#[test]
+fn a_heptagon_of_triangles() {
+    let corner = |k: usize| [(2.0 * PI * k as f64 / 7.0).cos(), (2.0 * PI * k as f64 / 7.0).sin()];
+    let triangle = |k: usize| Arc::new(ShapeMap::straight(&[[0.0, 0.0], corner(k), corner(k + 1)])) as MapRef;
+    let rings = || {
+        let plain = Decomposition::from_maps((0..7).map(triangle).collect(), 4, |_| 0).unwrap();
+        with_rings(plain, &(0..7).map(corner).collect::<Vec<_>>(), 1.4)
+    };
+    assert!(rings().has_hanging_sides());
+    let points = points(&[], [[-1.0, 1.0]; 2], |p| p[0].hypot(p[1]) < 0.88);
+    check_itself(&dirichlet(constant(1.0), constant(0.0)), rings, &points, [1.5e-9, 6e-10]);
+}
+
+const FILE: &str = r#"
+[domain]
+x = [0.0, 1.0]
+y = [0.0, 1.0]
+[equation]
+source = "1"
+[boundary]
+dirichlet = "0"
+[discretization]
+subdomains = [3, 3]
+points = 10
+"#;
+
+/// `corners` of a problem file: how many vertices have rings.
+#[test]
+fn a_file_says_which_corners_have_rings() {
+    let rings = |corners: &str, source: &str| {
+        let file = ProblemFile::new(FILE).set(format!("discretization.corners={corners}")).set(source);
+        file.case().and_then(|case| case.solve(&Silent)).map(|solution| solution.report.rings)
+    };
+    let one = "equation.source=1";
+    assert_eq!(rings("auto", one).unwrap(), 4);
+    assert_eq!(rings("auto", "equation.source=sin(pi*x)*sin(pi*y)").unwrap(), 0);
+    assert_eq!(rings("all", "equation.source=sin(pi*x)*sin(pi*y)").unwrap(), 4);
+    assert_eq!(rings("none", one).unwrap(), 0);
+    assert_eq!(rings("[[0.0, 0.0], [1.0, 1.0]]", one).unwrap(), 2);
+    for wrong in ["some", "[[0.2, 0.2]]", "[0.0, 0.0]", "3"] {
+        let message = rings(wrong, one).unwrap_err().to_string();
+        assert!(message.contains("discretization.corners"), "{message}");
+    }
+}

@@ -1,0 +1,179 @@
+//! Steps in time: figures against exact solutions, order, noise, output between the steps.
+
+use ddelm::solve::time::Moment;
+use ddelm::{ProblemFile, Report, Silent};
+
+fn evolve(text: &str) -> Vec<Moment> {
+    let file = ProblemFile::new(text);
+    file.case().and_then(|case| case.evolve(&Silent)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn error_at_the_end(text: &str) -> (f64, Report) {
+    let report = evolve(text).pop().unwrap().solution.report;
+    (report.errors.unwrap().l2, report)
+}
+
+/// Heat with a variable coefficient and boundary values that move, u = sin(2 pi x) e^y cos(5 t).
+const HEAT: &str = r#"
+    [domain]
+    x = [0.0, 1.0]
+    y = [0.0, 1.0]
+    [functions]
+    v = "sin(2*pi*x)*exp(y)"
+    lv = "(1 + x/2 + y/4)*(1 - 4*pi^2)*v(x, y) + pi*cos(2*pi*x)*exp(y) + v(x, y)/4"
+    [equation]
+    diffusion = "1 + x/2 + y/4"
+    source = "-5*sin(5*t)*v(x, y) - cos(5*t)*lv(x, y)"
+    [boundary]
+    dirichlet = "v(x, y)*cos(5*t)"
+    [exact]
+    u = "v(x, y)*cos(5*t)"
+    [time]
+    end = 1.0
+    initial = "v(x, y)"
+    steps = 400
+    [discretization]
+    subdomains = [2, 2]
+    points = 16
+"#;
+
+#[test]
+fn four_hundred_steps_with_moving_boundary_values_take_one_factorization() {
+    let (error, report) = error_at_the_end(HEAT);
+    let time = report.time.unwrap();
+    println!("error {error:.1e}, {time:?}");
+    assert!(error < 1e-8, "{error:.1e}");
+    assert_eq!((time.factorizations, time.steps), (1, 400));
+    assert!(time.solves < 700, "{}", time.solves);
+}
+
+#[test]
+fn every_formula_has_its_order() {
+    for order in 1..=4 {
+        let error = |steps: usize| {
+            let text = HEAT.replace("steps = 400", &format!("steps = {steps}\nmethod = \"bdf{order}\""));
+            error_at_the_end(&text.replace("points = 16", "points = 14")).0
+        };
+        let (coarse, fine) = (error(20), error(40));
+        let rate = (coarse / fine).log2();
+        println!("order {order}: {coarse:.1e} {fine:.1e}, rate {rate:.2}");
+        assert!(rate > f64::from(order) - 0.4, "order {order}: {coarse:.1e}, {fine:.1e}");
+    }
+}
+
+#[test]
+fn noise_does_not_grow_in_two_thousand_steps_of_any_size() {
+    for step in [1e-6, 1e-4, 1e-2] {
+        let text = HEAT
+            .replace("-5*sin(5*t)*v(x, y) - cos(5*t)*lv(x, y)", "-lv(x, y)")
+            .replace("*cos(5*t)", "")
+            .replace("end = 1.0", &format!("end = {}", 2000.0 * step))
+            .replace("steps = 400", "steps = 2000")
+            .replace("points = 16", "points = 12");
+        let (error, _) = error_at_the_end(&text);
+        println!("step {step:e}: {error:.1e}");
+        assert!(error < 1e-9, "step {step:e}: {error:.1e}");
+    }
+}
+
+#[test]
+fn the_front_of_allen_and_cahn_moves_as_it_should() {
+    // u_t = Laplacian u + (u - u^3) / eps^2, here in units in which eps = 0.1 stands in the diffusion.
+    let text = r#"
+        [domain]
+        x = [0.0, 1.0]
+        y = [0.0, 1.0]
+        [parameters]
+        eps = 0.1
+        [functions]
+        front = "0.5*(1 - tanh(((x + y)/sqrt(2) - 0.3 - 3*eps/sqrt(2)*t)/(2*sqrt(2)*eps)))"
+        [equation]
+        diffusion = "eps^2"
+        source = "u - u^3"
+        [boundary]
+        dirichlet = "front"
+        [exact]
+        u = "front"
+        [time]
+        end = 1.0
+        initial = "front"
+        steps = 400
+        [discretization]
+        subdomains = [4, 4]
+        points = 16
+    "#;
+    let (error, report) = error_at_the_end(text);
+    println!("error {error:.1e}, {:?}", report.time);
+    assert!(error < 1e-9, "{error:.1e}");
+}
+
+#[test]
+fn output_between_the_steps_is_as_good_as_at_them() {
+    let text = HEAT.replace("steps = 400", "steps = 100\ntimes = [0.003, 0.1234, 0.5, 0.987]");
+    let moments = evolve(&text);
+    let times: Vec<f64> = moments.iter().map(|moment| moment.t).collect();
+    assert_eq!(times, [0.003, 0.1234, 0.5, 0.987, 1.0]);
+    let at_the_end = moments[4].solution.report.errors.unwrap().max;
+    for moment in &moments {
+        let error = moment.solution.report.errors.unwrap().max;
+        println!("t = {}: {error:.1e}", moment.t);
+        assert!(error < 20.0 * at_the_end, "t = {}: {error:.1e}, at the end {at_the_end:.1e}", moment.t);
+    }
+}
+
+#[test]
+fn a_tolerance_is_met_by_the_steps_that_it_needs() {
+    let (error, report) = error_at_the_end(&HEAT.replace("steps = 400", "tolerance = 1e-6"));
+    let time = report.time.unwrap();
+    println!("error {error:.1e}, {time:?}");
+    let estimate = time.estimate.unwrap();
+    assert!(error < 1e-6 && estimate < 1e-6 && error < 10.0 * estimate && time.steps < 400, "{error:.1e} {time:?}");
+}
+
+#[test]
+fn coefficients_that_depend_on_time_are_factored_again() {
+    // u = (1 + t) x^2, a = 1 + t y: u_t = x^2, div(a grad u) = 2 (1 + t y)(1 + t).
+    let text = r#"
+        [domain]
+        x = [0.0, 1.0]
+        y = [0.0, 1.0]
+        [equation]
+        diffusion = "1 + t*y"
+        source = "x^2 - 2*(1 + t*y)*(1 + t)"
+        [boundary]
+        dirichlet = "(1 + t)*x^2"
+        [exact]
+        u = "(1 + t)*x^2"
+        [time]
+        end = 0.5
+        initial = "x^2"
+        steps = 6
+        method = "bdf2"
+        [discretization]
+        subdomains = [2, 2]
+        points = 8
+    "#;
+    let (error, report) = error_at_the_end(text);
+    assert!(error < 1e-10, "{error:.1e}");
+    assert!(report.time.unwrap().factorizations > 6);
+}
+
+#[test]
+fn what_cannot_be_carried_out_is_refused_with_the_reason() {
+    for (from, to, word) in [
+        ("end = 1.0", "end = 0.0", "after the start"),
+        ("steps = 400", "steps = 2", "steps"),
+        ("steps = 400", "", "steps"),
+        ("steps = 400", "steps = 4\ntolerance = 1e-3", "tolerance"),
+        ("steps = 400", "steps = 4\nmethod = \"newmark\"", "self-adjoint"),
+        ("steps = 400", "steps = 400\ntimes = [2.0]", "after the end"),
+        ("initial = \"v(x, y)\"", "", "initial"),
+        ("[domain]", "preset = \"paper\"\n[domain]", "share"),
+    ] {
+        let message = ProblemFile::new(HEAT.replace(from, to)).case().err().map(|error| error.to_string());
+        assert!(message.as_deref().unwrap_or_default().contains(word), "{to}: {message:?}");
+    }
+    let gradient = HEAT.replace("-5*sin(5*t)*v(x, y) - cos(5*t)*lv(x, y)", "ux*u");
+    let refused = ProblemFile::new(gradient).case().and_then(|case| case.evolve(&Silent)).err().unwrap();
+    assert!(refused.to_string().contains("gradient"), "{refused}");
+}

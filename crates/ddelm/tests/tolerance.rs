@@ -1,0 +1,96 @@
+//! Tolerances by splitting, problems that leave a constant open, and numbers asked of solutions, through problem files.
+
+use ddelm::method::report::Pieces;
+use ddelm::{ProblemFile, Silent, Solution, Status};
+
+fn solve(text: &str) -> Solution {
+    ProblemFile::new(text).case().unwrap().solve(&Silent).unwrap()
+}
+
+const SQUARE: &str = "[domain]\nx = [0, 1]\ny = [0, 1]\n";
+
+#[test]
+fn a_peak_is_split_where_it_is() {
+    let text = format!(
+        "{SQUARE}[parameters]\na = 1e4\n[functions]\nr2 = \"(x - 0.31)^2 + (y - 0.57)^2\"\nbump = \"exp(-a*r2)\"\n\
+         [equation]\nsource = \"(4*a - 4*a^2*r2)*bump\"\n[boundary]\ndirichlet = \"bump\"\n[exact]\nu = \"bump\"\n\
+         [discretization]\ntolerance = 1e-7\n"
+    );
+    let report = solve(&text).report;
+    assert_eq!(report.status, Status::Solved);
+    assert!(report.errors.unwrap().l2 < 1e-7, "{:?}", report.errors);
+    assert!(report.attempts.iter().any(|attempt| matches!(attempt.subdomains, Pieces::Total(_))));
+    assert!(report.subdomains < 1000, "{} subdomains", report.subdomains);
+}
+
+#[test]
+fn a_reentrant_corner_keeps_its_tolerance() {
+    // r^(2/3) sin(2/3 angle), with the angle from the positive y axis around the corner at the origin.
+    let u = "if(x^2 + y^2 > 0, hypot(x, y)^(2/3)*sin(2/3*(atan2(y, x) + if(atan2(y, x) < -1e-9, 2*pi, 0))), 0)";
+    let text = format!(
+        "[domain]\npolygon = [[0, 0], [1, 0], [1, 1], [-1, 1], [-1, -1], [0, -1]]\n[equation]\nsource = 0\n[boundary]\n\
+         dirichlet = \"{u}\"\n[exact]\nu = \"{u}\"\n[discretization]\ntolerance = 1e-6\n"
+    );
+    let report = solve(&text).report;
+    assert!(report.errors.unwrap().l2 < 1e-6, "{:?}", report.errors);
+    assert_eq!(report.status, Status::Solved, "{:?}", report.attempts);
+}
+
+#[test]
+fn what_is_given_up_comes_back_as_the_best_that_was_found() {
+    let text = format!(
+        "{SQUARE}[equation]\nsource = 1\n[boundary]\ndirichlet = 0\n[discretization]\ntolerance = 1e-11\nmax_subdomains = 60\n"
+    );
+    let report = solve(&text).report;
+    assert_eq!(report.status, Status::ToleranceNotReached);
+    assert!(report.estimate.is_some_and(|estimate| estimate.l2 < 1e-4) && report.subdomains <= 100);
+}
+
+#[test]
+fn pure_neumann_and_periodic_problems_have_the_mean_that_is_given() {
+    let neumann = format!(
+        "{SQUARE}[equation]\ndiffusion = \"1 + x\"\nsource = \"(1 + x)*2*pi^2*cos(pi*x)*cos(pi*y) + pi*sin(pi*x)*cos(pi*y)\"\n\
+         [boundary]\nneumann = 0\nmean = 3\n[exact]\nu = \"3 + cos(pi*x)*cos(pi*y)\"\n\
+         [discretization]\nsubdomains = [3, 2]\npoints = 16\n"
+    );
+    let periodic = format!(
+        "{SQUARE}[equation]\nsource = \"8*pi^2*cos(2*pi*x)*sin(2*pi*y + 0.3)\"\n[boundary]\nperiodic = [\"x\", \"y\"]\nmean = 0\n\
+         [exact]\nu = \"cos(2*pi*x)*sin(2*pi*y + 0.3)\"\n[discretization]\nsubdomains = [4, 4]\npoints = 16\n"
+    );
+    let disk = "[domain]\ncircle = { center = [0, 0], radius = 1 }\n[equation]\nsource = -4\n[boundary]\nneumann = 2\nmean = 0.5\n\
+                [exact]\nu = \"x^2 + y^2\"\n[discretization]\npoints = 16\n";
+    for text in [neumann.as_str(), &periodic, disk] {
+        let error = solve(text).report.errors.unwrap().l2;
+        assert!(error < 1e-11, "{error:e}\n{text}");
+    }
+    let wrong = neumann.replace("neumann = 0", "neumann = 1");
+    let message = ProblemFile::new(wrong).case().unwrap().solve(&Silent).err().unwrap().to_string();
+    assert!(message.contains("there is no solution"), "{message}");
+}
+
+#[test]
+fn plates_are_solved_on_polygons() {
+    let text = "[domain]\npolygon = [[0, 0], [1, 0], [1.3, 0.9], [0.2, 1]]\n[equation]\nplate = { load = \"4*sin(x)*cos(y)\" }\n\
+                [boundary]\ndirichlet = \"sin(x)*cos(y)\"\nlaplacian = \"-2*sin(x)*cos(y)\"\n[exact]\nu = \"sin(x)*cos(y)\"\n\
+                [discretization]\npoints = 16\n";
+    let error = solve(text).report.errors.unwrap().l2;
+    assert!(error < 1e-10, "{error:e}");
+}
+
+#[test]
+fn integrals_fluxes_and_extreme_values_are_as_accurate_as_the_solution() {
+    // u = (1 - x^2 - y^2) / 4: integral pi / 8, flux through the circle -pi, largest value 1 / 4.
+    let text = "[domain]\ncircle = { center = [0, 0], radius = 1 }\n[[domain.region]]\nname = \"core\"\n\
+                circle = { center = [0, 0], radius = 0.5 }\n[equation]\nsource = 1\n[boundary]\ndirichlet = 0\n\
+                [discretization]\npoints = 14\nestimate = false\n[output]\nintegrals = { all = \"integral(u)\", out = \"flux(boundary)\", \
+                top = \"max(u)\", inner = \"integral(1, core)\", energy = \"integral(ux^2 + uy^2)\" }\n";
+    let solution = solve(text);
+    let pi = std::f64::consts::PI;
+    for (name, value) in [("all", pi / 8.0), ("out", -pi), ("top", 0.25), ("inner", 0.25 * pi), ("energy", pi / 8.0)] {
+        let found = solution.report.integrals[name];
+        assert!((found - value).abs() < 1e-11, "{name}: {found} {value}");
+    }
+    let second = solution.hessians(&[0.2, -0.6], &[0.1, 0.3]);
+    assert!(second.xx.iter().chain(&second.yy).all(|v| (v + 0.5).abs() < 1e-7), "{second:?}");
+    assert!(second.xy.iter().all(|v| v.abs() < 1e-7));
+}
