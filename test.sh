@@ -6,7 +6,7 @@ cd "$(dirname "$0")"
 
 # Members of the workspace that need nothing but Rust; the others have scripts of their own below. All commands, also
 # those of the scripts, select ddelm-unify as well: it says why.
-rust=(--package ddelm --package ddelm-cli --package ddelm-unify)
+rust=(--package ddelm --package ddelm-cli --package ddelm-fem --package ddelm-fuzz --package ddelm-unify)
 
 step() {
     printf '\n== %s\n' "$*" >&2
@@ -26,7 +26,7 @@ fi
 step cargo test "${rust[@]}" --doc
 RUSTDOCFLAGS="-D warnings" step cargo doc --no-deps "${rust[@]}"
 
-# Python, MPI and whatever else has a script.
+# Python, MPI, licences and whatever else has a script.
 for script in scripts/test-*.sh; do
     if [ -e "$script" ]; then step bash "$script"; fi
 done

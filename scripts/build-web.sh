@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Builds the page into web/dist: the library as two WebAssembly modules, with and without fused multiply-add (relaxed SIMD),
+# and the scripts around them. Needs Rust, Node and npm.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+rustup target add wasm32-unknown-unknown >/dev/null 2>&1 || true
+cargo build --quiet --package ddelm-web-bindgen
+
+# name, features of the processor, features of the crate
+compile() {
+    RUSTFLAGS="-C target-feature=$2" cargo build --quiet --package ddelm-web --profile web \
+        --target wasm32-unknown-unknown --target-dir "target/web/$1" ${3:+--features "$3"}
+    target/debug/ddelm-web-bindgen "target/web/$1/wasm32-unknown-unknown/web/ddelm_web.wasm" "target/web/bindings/$1" ddelm
+}
+compile relaxed +simd128,+relaxed-simd relaxed-simd
+compile simd +simd128
+
+cd web
+# The packages are locked; a folder that is up to date is left alone.
+if ! cmp --silent package-lock.json node_modules/.installed; then
+    npm ci --no-audit --no-fund --silent
+    cp package-lock.json node_modules/.installed
+fi
+npx --no-install tsc --noEmit
+node build.mjs

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Solves the gallery, builds the documentation site into target/site, and checks its links.
+#
+# The wheel is that of the Python tests if they have built it; otherwise it is built here, in the dev profile.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+target=${CARGO_TARGET_DIR:-target}
+mkdir -p "$target"
+target=$(cd "$target" && pwd)
+environment=$target/docs-tests
+if [ ! -x "$environment/bin/python" ]; then python3 -m venv "$environment"; fi
+pip() { "$environment/bin/pip" --quiet --disable-pip-version-check "$@"; }
+pip install 'maturin>=1.9,<2' matplotlib scipy pyvista ipywidgets 'mkdocs>=1.6,<2' mkdocs-material 'mkdocstrings[python]'
+
+wheel=$(find "$target/wheels-dev" -name 'ddelm-*.whl' 2>/dev/null | head -n 1)
+if [ -z "$wheel" ] || [ -n "$(find crates Cargo.lock pyproject.toml \( -name '*.rs' -o -name '*.py' -o -name '*.toml' -o -name 'Cargo.lock' \) -newer "$wheel")" ]; then
+    rm -rf "$target/wheels-dev"
+    "$environment/bin/maturin" build --quiet --profile dev --features unify --out "$target/wheels-dev"
+    wheel=$(find "$target/wheels-dev" -name 'ddelm-*.whl' | head -n 1)
+fi
+pip install --force-reinstall --no-deps "$wheel"
+
+"$environment/bin/python" scripts/gallery.py --out "$target/gallery"
+export DDELM_GALLERY=$target/gallery
+"$environment/bin/mkdocs" build --quiet --strict --site-dir "$target/site"
+"$environment/bin/python" scripts/check-links.py "$target/site"
