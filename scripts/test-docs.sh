@@ -13,7 +13,8 @@ if [ ! -x "$environment/bin/python" ]; then python3 -m venv "$environment"; fi
 pip() { "$environment/bin/pip" --quiet --disable-pip-version-check "$@"; }
 pip install 'maturin>=1.9,<2' matplotlib scipy pyvista ipywidgets 'mkdocs>=1.6,<2' mkdocs-material 'mkdocstrings[python]'
 
-wheel=$(find "$target/wheels-dev" -name 'ddelm-*.whl' 2>/dev/null | head -n 1)
+mkdir -p "$target/wheels-dev"
+wheel=$(find "$target/wheels-dev" -name 'ddelm-*.whl' | head -n 1)
 if [ -z "$wheel" ] || [ -n "$(find crates Cargo.lock pyproject.toml \( -name '*.rs' -o -name '*.py' -o -name '*.toml' -o -name 'Cargo.lock' \) -newer "$wheel")" ]; then
     rm -rf "$target/wheels-dev"
     "$environment/bin/maturin" build --quiet --profile dev --features unify --out "$target/wheels-dev"
