@@ -69,7 +69,7 @@ impl<E: Fn(usize, MatMut<'_, f64>) + Sync> Elimination<'_, E> {
         let stored = |level: &Range<usize>| classes[level.clone()].last().map_or(0, |class| class.update.end);
         let most = |parity: usize| levels.iter().map(stored).skip(parity).step_by(2).max().unwrap_or(0);
         let (mut here, mut below) = (Memory::zeros(most(0)), Memory::zeros(most(1)));
-        let mut entries = Memory::zeros(self.symbolic.entries());
+        let mut entries = self.symbolic.spare.take(self.symbolic.entries());
         let mut rows = Vec::with_capacity(classes.len());
         let mut rest = &mut entries[..];
         for level in levels {

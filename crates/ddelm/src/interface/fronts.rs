@@ -16,13 +16,14 @@ use std::ops::Range;
 use super::congruence::{Class, classes};
 use super::dissection::nested_dissection;
 use super::front::{Block, Element, Front, Run};
+use super::memory::Spare;
 
 /// Time to assemble one entry of a front, in units of one operation of a dense kernel. It decides how many explicit
 /// zeros are worth a larger front. From 16 to 64 the times do not differ measurably.
 const ASSEMBLY: f64 = 64.0;
 
 /// The elimination tree of an interface system: everything about its factorization but the numbers.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Symbolic {
     pub(super) blocks: Vec<Block>,
     pub(super) elements: Vec<Element>,
@@ -34,6 +35,8 @@ pub struct Symbolic {
     pub(super) classes: Vec<Class>,
     /// The classes of the fronts at each depth of the tree, the deepest first.
     pub(super) levels: Vec<Range<usize>>,
+    /// The memory of a factor that is no longer needed, for the next.
+    pub(super) spare: Spare,
 }
 
 impl Symbolic {
@@ -51,7 +54,20 @@ impl Symbolic {
         let (classes, levels) = classes(&mut fronts, elements, levels.iter().map(Vec::len));
         let offsets = starts(blocks.iter().map(|block| block.size));
         let order = eliminated.into_iter().flat_map(|b| offsets[b]..offsets[b] + blocks[b].size).collect();
-        Self { blocks: blocks.to_vec(), elements: elements.to_vec(), order, fronts, classes, levels }
+        Self {
+            blocks: blocks.to_vec(),
+            elements: elements.to_vec(),
+            order,
+            fronts,
+            classes,
+            levels,
+            spare: Spare::default(),
+        }
+    }
+
+    /// Whether it is the plan for these.
+    pub(super) fn eliminates(&self, blocks: &[Block], elements: &[Element]) -> bool {
+        self.blocks == blocks && self.elements == elements
     }
 
     /// Number of unknowns.

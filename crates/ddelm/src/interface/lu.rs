@@ -28,6 +28,7 @@ use super::congruence::Class;
 use super::elimination::{Elimination, Numbers, Singular};
 use super::front::Front;
 use super::fronts::Symbolic;
+use super::memory::Memory;
 use super::tiles::permute;
 
 /// The factors L and U of an interface system.
@@ -35,6 +36,13 @@ use super::tiles::permute;
 pub struct Lu {
     symbolic: Arc<Symbolic>,
     numbers: Numbers,
+}
+
+impl Drop for Lu {
+    fn drop(&mut self) {
+        let none = Memory::zeros(0);
+        self.symbolic.spare.give(std::mem::replace(&mut self.numbers.entries, none));
+    }
 }
 
 /// The factors of a class of fronts.
@@ -59,7 +67,7 @@ impl Lu {
         Ok(Self { symbolic: symbolic.clone(), numbers })
     }
 
-    /// The plan that was followed.
+    /// The elimination that was followed.
     pub fn symbolic(&self) -> &Symbolic {
         &self.symbolic
     }

@@ -5,6 +5,7 @@
 //! is as much as a third of the factorization. Large arrays ask for large pages; a system that has none ignores it.
 
 use std::ops::{Deref, DerefMut};
+use std::sync::{Mutex, PoisonError};
 
 use memmap2::MmapMut;
 
@@ -33,6 +34,23 @@ impl Memory {
     }
 }
 
+/// Memory that one factorization has given back, for the next of the same size: its pages are there already.
+#[derive(Debug, Default)]
+pub(super) struct Spare(Mutex<Option<Memory>>);
+
+impl Spare {
+    /// Memory for so many numbers. What is in it is not said.
+    pub fn take(&self, count: usize) -> Memory {
+        let spare = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        spare.filter(|memory| memory.len() == count).unwrap_or_else(|| Memory::zeros(count))
+    }
+
+    /// Gives memory back.
+    pub fn give(&self, memory: Memory) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(memory);
+    }
+}
+
 impl Deref for Memory {
     type Target = [f64];
 
@@ -56,6 +74,18 @@ impl DerefMut for Memory {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_given_back_is_taken_where_it_fits() {
+        let spare = Spare::default();
+        let mut memory = spare.take(10);
+        memory.fill(3.0);
+        spare.give(memory);
+        assert_eq!(spare.take(10)[..], [3.0; 10]);
+        assert_eq!(spare.take(10)[..], [0.0; 10]);
+        spare.give(Memory::zeros(9));
+        assert_eq!(spare.take(10).len(), 10);
+    }
 
     #[test]
     fn every_size_is_zero_and_can_be_written() {

@@ -7,9 +7,12 @@
 //! up.
 
 use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use faer::{MatMut, MatRef};
 
+use super::front::{Block, Element};
+use super::fronts::Symbolic;
 use super::message::Message;
 use super::numbering::Numbering;
 use super::partition::Partition;
@@ -25,7 +28,7 @@ pub enum Over {
 }
 
 /// What a rank holds of the interface.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Portion {
     /// The rank.
     rank: usize,
@@ -43,6 +46,8 @@ pub struct Portion {
     owned_blocks: Vec<usize>,
     /// The ranks with which this one shares something, in ascending order.
     neighbours: Vec<Neighbour>,
+    /// The elimination of the last system on this interface.
+    symbolic: Mutex<Option<Arc<Symbolic>>>,
 }
 
 /// What this rank shares with another.
@@ -85,9 +90,19 @@ impl Portion {
             subdomains,
             border,
             neighbours: Vec::new(),
+            symbolic: Mutex::default(),
         };
         portion.neighbours = portion.meet_neighbours(decomposition.edges.len(), &ranks_of);
         portion
+    }
+
+    /// The elimination of a system on this interface: that of the last one where blocks and elements are the same.
+    pub fn symbolic(&self, blocks: Vec<Block>, elements: Vec<Element>) -> Arc<Symbolic> {
+        let mut last = self.symbolic.lock().unwrap_or_else(PoisonError::into_inner);
+        match last.as_ref().filter(|last| last.eliminates(&blocks, &elements)) {
+            Some(same) => same.clone(),
+            None => last.insert(Arc::new(Symbolic::new(&blocks, &elements))).clone(),
+        }
     }
 
     /// The first blocks are those of the edges.

@@ -20,7 +20,6 @@ use std::sync::Arc;
 use faer::{Mat, MatMut};
 
 use super::front::{Block, Element};
-use super::fronts::Symbolic;
 use super::lu::Lu;
 use super::portion::Portion;
 use crate::base::error::Result;
@@ -141,7 +140,7 @@ impl System<'_> {
 
     /// Factors the system, which must be whole on this rank.
     pub fn factor(&self) -> Result<Box<dyn DirectFactor>> {
-        let symbolic = Arc::new(Symbolic::new(&self.blocks(), &self.elements()));
+        let symbolic = self.portion.symbolic(self.blocks(), self.elements());
         let factor = Lu::factor(&symbolic, |k, m| self.element(k, m))?;
         Ok(Box::new(SystemFactor { factor, places: self.places() }))
     }

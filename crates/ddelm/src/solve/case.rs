@@ -23,8 +23,8 @@ use crate::solve::corners::with_corners;
 use crate::solve::eigenvalues::{Eigenpair, Eigenvalues};
 use crate::solve::estimate::{assess, at_solution, other_count};
 use crate::solve::newton::{Nonlinear, solve_once};
+use crate::solve::plan::check_sizes;
 use crate::solve::resolution::Resolution;
-use crate::solve::stages::check_sizes;
 use crate::solve::time::{Moment, Time};
 use crate::solve::{consistency, locelm, newton};
 

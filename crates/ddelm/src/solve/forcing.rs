@@ -62,7 +62,7 @@ impl Nodal {
     /// Interior nodes and points of integration of a local problem.
     fn places(&self, k: usize) -> [Sample; 2] {
         let place = &self.solver.decomposition().subdomains[self.solver.locals[k].subdomain];
-        let collocation = self.solver.collocations.of(place.map.shape());
+        let collocation = self.solver.plan.collocations.of(place.map.shape());
         let sample = |xi: &[Point]| Sample::new(place, xi.iter().copied());
         [sample(&collocation.interior), sample(&collocation.integration.inside)]
     }

@@ -16,7 +16,6 @@ use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
 use crate::base::progress::{Progress, Stage};
 use crate::domain::decomposition::Decomposition;
-use crate::exchange::Serial;
 use crate::local::local_factor::{Columns, matrices};
 use crate::local::operator::Scene;
 use crate::local::right_hand_side::{DataRows, RightHandSide};
@@ -24,6 +23,7 @@ use crate::method::report::{FeaturesReport, InterfaceReport, Report, Seconds, Sp
 use crate::method::settings::{InterfaceSolver, Settings};
 use crate::problem::model::Problem;
 use crate::solution::evaluate::Solution;
+use crate::solve::plan::Plan;
 use crate::solve::stages::{Assembled, Stages, flux_unit};
 
 /// Rows of one subdomain in the global problem.
@@ -50,10 +50,11 @@ pub fn solve(
     settings: &Settings,
     progress: &dyn Progress,
 ) -> Result<Solution> {
-    let stages = Stages::new(&Serial, Scene::linear(problem, &decomposition), settings, progress)?;
     let clock = Instant::now();
-    let Assembled { networks, scales, rows, .. } = stages.assemble()?;
-    let (collocations, numbering) = (&stages.collocations, &stages.portion.whole);
+    let plan = Plan::new(problem, decomposition.clone(), settings)?;
+    let stages = Stages { plan: &plan, scene: Scene::linear(problem, &decomposition), progress };
+    let Assembled { scales, rows, .. } = stages.assemble()?;
+    let (collocations, networks, numbering) = (&plan.collocations, &plan.networks, &plan.portion.whole);
     let side = RightHandSide { equation: &problem.equation, decomposition: &decomposition, collocations };
     let mut blocks = Vec::with_capacity(decomposition.len());
     for (s, mut rows) in rows.into_iter().enumerate() {
@@ -116,11 +117,10 @@ pub fn solve(
         peak_memory_bytes: peak_memory_bytes(),
         warnings: Vec::new(),
     };
-    let networks = networks.shared();
     let remainders = vec![Vec::new(); decomposition.len()];
     Ok(Solution {
         decomposition: decomposition.clone(),
-        networks,
+        networks: plan.networks.clone(),
         coefficients,
         remainders,
         interface: Vec::new(),

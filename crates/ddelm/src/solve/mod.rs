@@ -14,6 +14,7 @@ mod initial;
 pub mod locelm;
 pub mod newton;
 mod nodal;
+pub mod plan;
 mod probe;
 pub mod resolution;
 pub mod solver;

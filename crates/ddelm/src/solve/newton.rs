@@ -30,6 +30,7 @@ use crate::problem::field::FieldRef;
 use crate::problem::model::Problem;
 use crate::solution::evaluate::Solution;
 use crate::solve::initial;
+use crate::solve::plan::Plan;
 use crate::solve::solver::Solver;
 use crate::solve::solver::correction::{Correction, Remainder};
 
@@ -123,16 +124,9 @@ pub fn solve_once(
     }
     check(exchange.as_ref(), settings)?;
     nonlinear.validate()?;
-    let mut newton = Newton {
-        exchange,
-        decomposition,
-        settings,
-        nonlinear,
-        progress,
-        tables: TableCache::default(),
-        factorizations: 0,
-        seconds: Seconds::default(),
-    };
+    let plan = Plan::on(exchange.clone(), problem, decomposition, settings)?;
+    let seconds = Seconds { assemble: plan.seconds, ..Seconds::default() };
+    let mut newton = Newton { plan, nonlinear, progress, tables: TableCache::default(), factorizations: 0, seconds };
     match &nonlinear.continuation {
         None => {
             let guess = newton.initial(problem)?;
@@ -166,9 +160,7 @@ pub(crate) fn check(exchange: &dyn Exchange, settings: &Settings) -> Result<()> 
 
 /// Newton's method on one decomposition.
 struct Newton<'a> {
-    exchange: &'a Arc<dyn Exchange>,
-    decomposition: Arc<Decomposition>,
-    settings: &'a Settings,
+    plan: Arc<Plan>,
     nonlinear: &'a Nonlinear,
     progress: &'a dyn Progress,
     tables: TableCache,
@@ -197,14 +189,13 @@ struct Step {
 
 impl Newton<'_> {
     fn tabulated<'t>(&'t self, known: &'t InBasis) -> Tabulated<'t> {
-        Tabulated { decomposition: &self.decomposition, known, tables: &self.tables }
+        Tabulated { decomposition: &self.plan.decomposition, known, tables: &self.tables }
     }
 
     /// The initial guess.
     fn initial(&mut self, problem: &Problem) -> Result<InBasis> {
         let guess = initial::guess(problem, self.nonlinear.initial.as_ref());
-        let (exchange, place) = (self.exchange.clone(), self.decomposition.clone());
-        let solution = Solver::once(exchange, &guess, place, self.settings, self.progress)?;
+        let solution = Solver::once_planned(self.plan.with(&guess)?, &guess, 0.0, self.progress)?;
         self.factorizations += 1;
         self.spend(solution.report.seconds, Seconds::default());
         Ok(solution.in_basis.expect("the basis is shared and there is one rank"))
@@ -220,9 +211,7 @@ impl Newton<'_> {
 
     /// Linearises and factors the problem at an iterate.
     fn factor(&mut self, problem: &Problem, iterate: &InBasis) -> Result<Solver> {
-        let (exchange, place) = (self.exchange.clone(), self.decomposition.clone());
-        let about = self.tabulated(iterate);
-        let solver = Solver::linearized(exchange, problem, place, self.settings, &about, self.progress)?;
+        let solver = Solver::linearized(&self.plan, problem, &self.tabulated(iterate), self.progress)?;
         self.factorizations += 1;
         self.spend(solver.seconds(), Seconds::default());
         Ok(solver)
@@ -257,6 +246,8 @@ impl Newton<'_> {
                     let residual = relative(&rest);
                     return Ok(Run { solver, iterate, last, steps, residual, converged: false });
                 }
+                // Two at once would take twice the memory.
+                drop(solver);
                 (solver, fresh) = (self.factor(problem, &iterate)?, true);
                 rest = self.remainder(&solver, &iterate)?;
                 continue;
@@ -277,6 +268,8 @@ impl Newton<'_> {
                 None => damping == 1.0 && self.nonlinear.reuse > 0.0,
             };
             if !contracts {
+                // Two at once would take twice the memory.
+                drop(solver);
                 (solver, fresh) = (self.factor(problem, &iterate)?, true);
                 rest = self.remainder(&solver, &iterate)?;
             }

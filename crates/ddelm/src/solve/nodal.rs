@@ -52,16 +52,16 @@ impl Nodal {
         };
         let shapes: Vec<_> = bases.iter().map(|(shape, _)| shape).collect();
         let Ok(interior) = PerShape::new(&shapes, |shape| {
-            Ok::<_, Infallible>(bases.of(shape).derivatives(&solver.collocations.of(shape).interior, &[0]))
+            Ok::<_, Infallible>(bases.of(shape).derivatives(&solver.plan.collocations.of(shape).interior, &[0]))
         });
         let Ok(inside) = PerShape::new(&shapes, |shape| {
-            let rule = &solver.collocations.of(shape).integration;
+            let rule = &solver.plan.collocations.of(shape).integration;
             Ok::<_, Infallible>(bases.of(shape).derivatives(&rule.inside, &[0]))
         });
         let weights: Vec<Vec<f64>> = (solver.locals.par_iter())
             .map(|local| {
                 let map = solver.decomposition().subdomains[local.subdomain].map.as_ref();
-                let rule = &solver.collocations.of(map.shape()).integration;
+                let rule = &solver.plan.collocations.of(map.shape()).integration;
                 let area = rule.inside.iter().map(|&xi| determinant(map.jacobian(xi)));
                 area.zip(&rule.inside_weights).map(|(a, w)| a * w).collect()
             })

@@ -8,34 +8,26 @@ use rayon::prelude::*;
 
 use crate::base::error::{Error, Result};
 use crate::base::progress::{Progress, Stage};
-use crate::domain::collocation::{Collocations, collocations};
 use crate::domain::shape::{PerShape, Shape};
-use crate::interface::{Exchange, Gather, Numbering, Partition, Portion};
+use crate::interface::{Gather, Numbering};
 use crate::local::basis::{Needed, Recipe, ReferenceBasis};
 use crate::local::local_factor::{BATCH, Columns, Local, LocalData, LocalFactor};
-use crate::local::operator::{EdgeScale, LocalRows, Scene, Weights, edge_scale, local_rows};
-use crate::method::cost::Cost;
+use crate::local::operator::{EdgeScale, LocalRows, Scene, edge_scale, local_rows};
 use crate::method::report::{FeaturesReport, Span};
-use crate::method::settings::{InterfaceSolver, Method, Settings, Sharing};
-use crate::network::features::{Distribution, FeatureNetwork, Networks};
+use crate::method::settings::InterfaceSolver;
+use crate::network::features::Networks;
 use crate::network::symbol::{ORDERS, Symbols};
-use crate::problem::model::Data;
-use crate::solve::floating;
+use crate::solve::plan::Plan;
 
 /// The local stages of a solve on one rank, which need no other rank.
 pub(crate) struct Stages<'a> {
-    scene: Scene<'a>,
-    settings: &'a Settings,
-    progress: &'a dyn Progress,
-    pub collocations: Collocations,
-    weights: Weights,
-    pub partition: Partition,
-    pub portion: Portion,
+    pub plan: &'a Plan,
+    pub scene: Scene<'a>,
+    pub progress: &'a dyn Progress,
 }
 
 /// The rows of the local problems, and what they act on.
 pub(crate) struct Assembled {
-    pub networks: Networks<FeatureNetwork>,
     pub scales: Vec<EdgeScale>,
     pub rows: Vec<LocalRows>,
     pub bases: Option<PerShape<Arc<ReferenceBasis>>>,
@@ -64,57 +56,13 @@ struct SharedFactor {
 }
 
 impl<'a> Stages<'a> {
-    /// Refuses what cannot be solved, and deals out the subdomains.
-    pub fn new(
-        exchange: &dyn Exchange,
-        scene: Scene<'a>,
-        settings: &'a Settings,
-        progress: &'a dyn Progress,
-    ) -> Result<Self> {
-        let Scene { problem, decomposition, about } = scene;
-        if about.is_none() && problem.is_nonlinear() {
-            let problem = "it depends on u, and a solver has the factors of a linear problem";
-            return Err(Error::input(
-                "equation",
-                "a nonlinear problem",
-                problem,
-                "use Case::solve, or newton::solve_once",
-            ));
-        }
-        settings.validate()?;
-        problem.validate(decomposition.parts.len())?;
-        let pairs = problem.equation.pairs();
-        let collocations = collocations(decomposition, settings.nodes, settings.points, pairs)?;
-        check_sizes(settings, collocations.any().rows(), decomposition.len())?;
-        floating::check(problem, decomposition, settings)?;
-        Cost::on(&problem.equation, decomposition, settings, 1).check_memory(settings, exchange.size())?;
-        let partition = Partition::new(decomposition, exchange.size())?;
-        let numbering = Numbering::new(decomposition, collocations.any());
-        let portion = Portion::new(decomposition, &partition, exchange.rank(), numbering);
-        let weights = if settings.scaled_rows { Weights::default_for(&problem.equation) } else { Weights::Unit };
-        Ok(Stages { scene, settings, progress, collocations, weights, partition, portion })
-    }
-
-    /// Data with a source that balances the fluxes on the boundary, where a constant is open.
-    pub fn balanced(&self, exchange: &dyn Exchange, data: &Data) -> Result<Data> {
-        let Stages { scene: Scene { problem, decomposition, .. }, collocations, portion, .. } = self;
-        match problem.mean {
-            None => Ok(data.clone()),
-            Some(_) => floating::balanced(exchange, problem, decomposition, collocations, &portion.subdomains, data),
-        }
-    }
-
-    fn shape(&self, s: usize) -> Shape {
-        self.scene.decomposition.subdomains[s].map.shape()
-    }
-
     pub fn assemble(&self) -> Result<Assembled> {
-        let Stages { scene, settings, progress, collocations, .. } = self;
+        let Stages { plan, scene, progress } = self;
+        let Plan { settings, collocations, weights, networks, portion, .. } = plan;
         let Scene { problem, decomposition, .. } = *scene;
-        let (weights, mine) = (self.weights, &self.portion.subdomains);
+        let (weights, mine) = (*weights, &portion.subdomains);
         progress.begin(Stage::Assemble, mine.len());
-        let networks = self.networks(mine)?;
-        let here = |edge: usize| self.portion.numbering.block_size(edge) > 0;
+        let here = |edge: usize| portion.numbering.block_size(edge) > 0;
         let scales: Vec<Result<EdgeScale>> = (decomposition.edges.par_iter().enumerate())
             .map(|(e, edge)| match here(e) {
                 true => edge_scale(scene, collocations.any(), weights, edge),
@@ -128,23 +76,23 @@ impl<'a> Stages<'a> {
             .par_iter()
             .map(|&s| {
                 stop_if_asked(*progress)?;
-                let collocation = collocations.of(self.shape(s));
+                let collocation = collocations.of(plan.shape(s));
                 let rows = local_rows(scene, collocation, weights, &scales, s);
                 progress.step();
                 rows
             })
             .collect();
         let rows: Vec<LocalRows> = rows.into_iter().collect::<Result<_>>()?;
-        let bases = match &networks {
+        let bases = match networks {
             Networks::Each(_) => None,
             Networks::Shared(networks) => {
                 let shapes: Vec<Shape> = networks.iter().map(|(shape, _)| shape).collect();
                 Some(PerShape::new(&shapes, |shape| {
-                    let of_shape = |(s, _): &(&usize, &LocalRows)| self.shape(**s) == shape;
+                    let of_shape = |(s, _): &(&usize, &LocalRows)| plan.shape(**s) == shape;
                     let of: Vec<&LocalRows> = mine.iter().zip(&rows).filter(of_shape).map(|(_, rows)| rows).collect();
                     let collocation = collocations.of(shape);
                     let recipe = Recipe {
-                        network: networks.of(shape).clone(),
+                        network: networks.of(shape).as_ref().clone(),
                         weights,
                         truncation: settings.truncation,
                         cut: settings.basis_cut(&problem.equation),
@@ -155,18 +103,18 @@ impl<'a> Stages<'a> {
                 })?)
             }
         };
-        Ok(Assembled { networks, scales, rows, bases })
+        Ok(Assembled { scales, rows, bases })
     }
 
     /// Factors the local problems. Where their right-hand sides are given, the factors are good for these only, and take far
     /// less memory.
     pub fn factor(&self, assembled: &Assembled, known: Option<&RightHandSides<'_>>) -> Result<Factored> {
-        let mine = &self.portion.subdomains;
+        let mine = &self.plan.portion.subdomains;
         let place = |(&s, rows): (&usize, &LocalRows)| {
-            self.portion.numbering.gather(&self.scene.decomposition.subdomains[s], &rows.layout)
+            self.plan.portion.numbering.gather(&self.scene.decomposition.subdomains[s], &rows.layout)
         };
         let places: Vec<Gather> = mine.iter().zip(&assembled.rows).map(place).collect();
-        let shapes: Vec<Shape> = mine.iter().map(|&s| self.shape(s)).collect();
+        let shapes: Vec<Shape> = mine.iter().map(|&s| self.plan.shape(s)).collect();
         let classes = classes(&assembled.rows, &shapes, assembled.bases.is_some());
         self.progress.begin(Stage::Factor, classes.len());
         let mut factors: Vec<SharedFactor> = classes
@@ -199,21 +147,22 @@ impl<'a> Stages<'a> {
             rows.into_iter().collect()
         };
         let (trace_rows, flux_rows) = (union(|g| &g.unknowns), union(|g| &g.fluxes));
-        let shape = self.shape(self.portion.subdomains[members[0]]);
-        let collocation = self.collocations.of(shape);
+        let shape = self.plan.shape(self.plan.portion.subdomains[members[0]]);
+        let collocation = self.plan.collocations.of(shape);
         let columns = match &assembled.bases {
             Some(bases) => Columns::Basis(bases.of(shape)),
             None => Columns::Features {
-                network: assembled.networks.of(shape, members[0]),
-                truncation: self.settings.truncation,
-                cut: self.settings.feature_cut(collocation.rows()),
-                guarded: self.settings.scaled_rows,
-                shortest: self.settings.interface == InterfaceSolver::Cg,
+                network: self.plan.networks.of(shape, members[0]),
+                truncation: self.plan.settings.truncation,
+                cut: self.plan.settings.feature_cut(collocation.rows()),
+                guarded: self.plan.settings.scaled_rows,
+                shortest: self.plan.settings.interface == InterfaceSolver::Cg,
             },
         };
         let rows = &assembled.rows[members[0]];
-        let coupling = self.settings.coupling();
-        let mut factor = LocalFactor::new(columns, collocation, rows, self.weights, coupling, &trace_rows, &flux_rows)?;
+        let coupling = self.plan.settings.coupling();
+        let mut factor =
+            LocalFactor::new(columns, collocation, rows, self.plan.weights, coupling, &trace_rows, &flux_rows)?;
         let mut data = Vec::new();
         if let Some(known) = known {
             let batch = |members: &[usize]| -> Result<Vec<LocalData>> {
@@ -231,76 +180,19 @@ impl<'a> Stages<'a> {
     }
 
     /// The features, over all ranks.
-    pub fn features(&self, locals: &[Local], factorizations: usize, exchange: &dyn Exchange) -> FeaturesReport {
+    pub fn features(&self, locals: &[Local], factorizations: usize) -> FeaturesReport {
+        let exchange = self.plan.exchange.as_ref();
         let ranks = || locals.iter().map(|local| local.factor.rank as f64);
         let mut span = [ranks().fold(0.0, f64::max), -ranks().fold(f64::INFINITY, f64::min)];
         exchange.max(&mut span);
         let mut factorizations = [factorizations as f64];
         exchange.sum(&mut factorizations);
         FeaturesReport {
-            neurons: self.settings.neurons(),
-            scale: self.settings.scale_for(&self.scene.problem.equation, self.collocations.any().shape),
-            rows: self.collocations.any().rows(),
+            neurons: self.plan.settings.neurons(),
+            scale: self.plan.settings.scale_for(&self.scene.problem.equation, self.plan.collocations.any().shape),
+            rows: self.plan.collocations.any().rows(),
             rank: Span { min: -span[1] as usize, max: span[0] as usize },
             factorizations: factorizations[0] as usize,
-        }
-    }
-
-    /// The hidden layers of all subdomains, from those of this rank.
-    pub fn all_networks(&self, mine: Networks<FeatureNetwork>) -> Result<Networks<Arc<FeatureNetwork>>> {
-        let all: Vec<usize> = (0..self.scene.decomposition.len()).collect();
-        let networks = match self.portion.subdomains == all {
-            true => mine,
-            false => self.networks(&all)?,
-        };
-        Ok(networks.shared())
-    }
-
-    /// The hidden layers of some subdomains: one for each shape, or one each.
-    fn networks(&self, of: &[usize]) -> Result<Networks<FeatureNetwork>> {
-        let Stages { scene: Scene { problem, decomposition, .. }, settings, collocations, .. } = self;
-        let equation = &problem.equation;
-        let map = |s: usize| decomposition.subdomains[s].map.affine();
-        if let Some(given) = &settings.weights {
-            let (m, count) = (given.neurons, decomposition.len());
-            let (all_w, all_b) = (count.checked_mul(2 * m), count.checked_mul(m));
-            if Some(given.w.len()) != all_w || Some(given.b.len()) != all_b {
-                return Err(Error::input(
-                    "network.weights",
-                    format!("w with {} numbers, b with {}", given.w.len(), given.b.len()),
-                    format!("{count} subdomains with {m} neurons need {count} x 2 x {m} and {count} x {m}"),
-                    "w has the shape (subdomains, 2, neurons) and b (subdomains, neurons)",
-                ));
-            }
-            let network = |&s: &usize| {
-                let (w, b) = (&given.w[2 * m * s..2 * m * (s + 1)], &given.b[m * s..m * (s + 1)]);
-                FeatureNetwork::from_physical(settings.activation, [&w[..m], &w[m..]], b, map(s))
-            };
-            return of.iter().map(network).collect::<Result<_>>().map(Networks::Each);
-        }
-        let sample = |s: usize, shape: Shape| {
-            let distribution = Distribution {
-                activation: settings.activation,
-                initialization: settings.initialization,
-                scale: settings.scale_for(equation, shape),
-                radius: settings.radius,
-            };
-            let count = settings.candidates(collocations.of(shape).rows());
-            let network = FeatureNetwork::sample(&distribution, count, settings.seed, s, map(s))?;
-            Ok(if shape == Shape::Triangle { network.on_triangle() } else { network })
-        };
-        match settings.sharing {
-            Sharing::Shared => {
-                let shared = |shape| {
-                    let polynomials = settings.polynomials(collocations.of(shape).rows());
-                    Ok(FeatureNetwork { polynomials, ..sample(0, shape)? })
-                };
-                PerShape::new(&decomposition.shapes(), shared).map(Networks::Shared)
-            }
-            Sharing::Independent => {
-                let each = of.par_iter().map(|&s| sample(s, self.shape(s))).collect::<Result<_>>();
-                each.map(Networks::Each)
-            }
         }
     }
 
@@ -312,7 +204,8 @@ impl<'a> Stages<'a> {
         classes: &[Vec<usize>],
         factors: &[SharedFactor],
     ) -> Vec<Local> {
-        let (mine, numbering, scales) = (&self.portion.subdomains, &self.portion.numbering, &assembled.scales);
+        let (mine, numbering, scales) =
+            (&self.plan.portion.subdomains, &self.plan.portion.numbering, &assembled.scales);
         let mut class_of = vec![0; mine.len()];
         for (class, members) in classes.iter().enumerate() {
             members.iter().for_each(|&k| class_of[k] = class);
@@ -351,32 +244,6 @@ fn at_subdomain(error: Error, s: usize) -> Error {
         }
         other => other,
     }
-}
-
-/// Refuses networks with more neurons than rows, and more than one subdomain for the classical method.
-pub(crate) fn check_sizes(settings: &Settings, rows: usize, subdomains: usize) -> Result<()> {
-    if settings.method == Method::Fem {
-        let problem = "finite elements have no networks to solve for";
-        return Err(Error::input("method", "fem", problem, "choose schur, elm or locelm"));
-    }
-    let neurons = settings.neurons();
-    if neurons > rows && (settings.neurons.is_some() || !settings.shares_features()) {
-        return Err(Error::input(
-            "discretization.neurons",
-            neurons,
-            format!("{} points give only {rows} rows per subdomain, fewer than the neurons", settings.points),
-            format!("use at most {} neurons, or more points", settings.points * settings.points),
-        ));
-    }
-    if settings.method == Method::Elm && subdomains != 1 {
-        return Err(Error::input(
-            "discretization.subdomains",
-            format!("{subdomains} subdomains"),
-            "method = \"elm\" has one network for the whole domain",
-            "use subdomains = [1, 1], or method = \"schur\"",
-        ));
-    }
-    Ok(())
 }
 
 /// The derivatives that some row needs at the points of every part. Those that all rows have with the same coefficient are

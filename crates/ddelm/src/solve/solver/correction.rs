@@ -49,37 +49,37 @@ impl Solver {
     /// The root of the sum of the squares of a function at the interior nodes.
     pub(crate) fn norm_of(&self, function: &dyn Iterate) -> f64 {
         let square = |s: usize| {
-            let nodes = &self.collocations.of(self.decomposition.subdomains[s].map.shape()).interior;
+            let nodes = &self.plan.collocations.of(self.plan.decomposition.subdomains[s].map.shape()).interior;
             function.reference_derivatives(s, nodes, &[0])[0].iter().map(|u| u * u).sum::<f64>()
         };
-        let squares: Vec<f64> = (0..self.decomposition.len()).into_par_iter().map(square).collect();
+        let squares: Vec<f64> = (0..self.plan.decomposition.len()).into_par_iter().map(square).collect();
         squares.iter().sum::<f64>().sqrt()
     }
 
     /// What an iterate leaves of the problem, in the units of the rows of this solver.
     pub(crate) fn remainder(&self, iterate: &dyn Iterate) -> Result<Remainder> {
-        let scene = Scene { problem: &self.problem, decomposition: &self.decomposition, about: Some(iterate) };
+        let scene = Scene { problem: &self.problem, decomposition: &self.plan.decomposition, about: Some(iterate) };
         let of = |s: usize, rows| {
-            let collocation = self.collocations.of(self.decomposition.subdomains[s].map.shape());
+            let collocation = self.plan.collocations.of(self.plan.decomposition.subdomains[s].map.shape());
             LocalResidual::new(&scene, collocation, s, rows)
         };
         let local: Vec<Result<LocalResidual>> =
             (self.locals.par_iter().zip(&self.data_rows)).map(|(local, rows)| of(local.subdomain, rows)).collect();
         // The error of the first subdomain that has one, whichever thread was first.
-        let local: Vec<LocalResidual> = agreed(self.exchange.as_ref(), local.into_iter().collect::<Result<_>>())?;
+        let local: Vec<LocalResidual> = agreed(self.plan.exchange.as_ref(), local.into_iter().collect::<Result<_>>())?;
         let jumps = self.jumps_of(&local);
         let mut sums = [0.0; 2];
         for residual in &local {
             sums[0] += residual.square;
             sums[1] += residual.size;
         }
-        self.exchange.sum(&mut sums);
+        self.plan.exchange.sum(&mut sums);
         Ok(Remainder { local, norm: (sums[0] + jumps).sqrt(), size: sums[1].sqrt() })
     }
 
     /// The sum of the squares of the jumps of the iterate's fluxes.
     fn jumps_of(&self, local: &[LocalResidual]) -> f64 {
-        if self.decomposition.len() == 1 {
+        if self.plan.decomposition.len() == 1 {
             return 0.0;
         }
         let fluxes = |(k, local): (usize, &LocalResidual)| {
@@ -89,7 +89,7 @@ impl Solver {
         };
         let data: Vec<LocalData> = local.iter().enumerate().map(fluxes).collect();
         let interface = self.interface();
-        let zero = Mat::zeros(self.portion.len(Over::Unknowns), 1);
+        let zero = Mat::zeros(self.plan.portion.len(Over::Unknowns), 1);
         let jumps = interface.residual(&data, zero.as_ref());
         interface.dot(jumps.as_ref(), jumps.as_ref())[0]
     }
@@ -101,9 +101,9 @@ impl Solver {
     /// Adds the fluxes of the iterate to those of local problem k.
     fn add_flux(&self, k: usize, residual: &LocalResidual, data: &mut LocalData) {
         let local = &self.locals[k];
-        let subdomain = &self.decomposition.subdomains[local.subdomain];
-        let layout = self.collocations.of(subdomain.map.shape()).layout(subdomain);
-        let places = self.portion.numbering.gather(subdomain, &layout).fluxes;
+        let subdomain = &self.plan.decomposition.subdomains[local.subdomain];
+        let layout = self.plan.collocations.of(subdomain.map.shape()).layout(subdomain);
+        let places = self.plan.portion.numbering.gather(subdomain, &layout).fluxes;
         for (&row, (node, _)) in local.fluxes.iter().zip(places) {
             data.flux[(row, 0)] += residual.flux[node];
         }
