@@ -1,4 +1,5 @@
-"""Makes pages of the site that are not written by hand: the reference, from the program, and the gallery, from its files.
+"""Makes pages of the site that are not written by hand: the reference, from the program, the gallery, from its files, and the page
+that solves in the browser, from web/dist.
 
 `DDELM` names the program (or one on the path is taken), `DDELM_GALLERY` the folder of the gallery's pictures.
 """
@@ -37,6 +38,12 @@ Derivatives of formulas are exact. At a kink (`abs`, `min`, `max`) the slope is 
 
 """
 
+NO_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>ddelm in the browser</title></head>
+<body><p>The page that solves in the browser was not built with this copy of the documentation.
+<a href="../web.html">How to build it</a></p></body></html>
+"""
+
 
 def on_files(files, config):
     """Add the pages that are made."""
@@ -59,7 +66,19 @@ def on_files(files, config):
         if name.startswith("gallery/") and name != "gallery/index.md":
             file.inclusion = file.inclusion.NOT_IN_NAV
         files.append(file)
+    for file in browser_page(config):
+        files.append(file)
     return files
+
+
+def browser_page(config):
+    """Return the files of web/dist, below page/; where it was not built, a page that says so."""
+    built = ROOT / "web" / "dist"
+    if not (built / "index.html").exists():
+        return [File.generated(config, "page/index.html", content=NO_PAGE)]
+    paths = [path for path in sorted(built.rglob("*")) if path.is_file() and path.name != "sizes.json"]
+    name = lambda path: f"page/{path.relative_to(built).as_posix()}"  # noqa: E731
+    return [File.generated(config, name(path), abs_src_path=str(path)) for path in paths]
 
 
 def program(*arguments):

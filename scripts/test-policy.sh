@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# What the project is built from: licences, sources and banned crates (deny.toml), and the oldest Rust that will do.
+# What the project is built from: licences, sources and banned crates (deny.toml), the oldest Rust that will do, and the workflows
+# that build it elsewhere.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,3 +20,12 @@ ours = next(p["rust_version"] for p in packages if p["name"] == "ddelm")
 newer = [p["name"] for p in packages if p["rust_version"] and version(p["rust_version"])[:2] > version(ours)[:2]]
 sys.exit(f"these need a Rust newer than {ours}: {newer}" if newer else 0)
 '
+
+# Workflows run on other machines only; here they are compared with the schema of workflows.
+target=${CARGO_TARGET_DIR:-target}
+environment=$target/policy-tests
+if [ ! -x "$environment/bin/check-jsonschema" ]; then
+    python3 -m venv "$environment"
+    "$environment/bin/pip" install --quiet --disable-pip-version-check check-jsonschema
+fi
+"$environment/bin/check-jsonschema" --builtin-schema vendor.github-workflows .github/workflows/*.yml

@@ -13,7 +13,7 @@ def problem(kappa):
     return ddelm.Problem(reaction=-(kappa**2), source=1.0, dirichlet=0.0)
 
 
-widget = ddelm.explore(problem, kappa=(1.0, 10.0))
+ddelm.explore(problem, kappa=(1.0, 10.0))
 u = ddelm.solve(problem(5.5))
 u.plot()
 print(u(0.5, 0.5))

@@ -29,6 +29,7 @@ const stage = byId("stage");
 const canvas = byId<HTMLCanvasElement>("picture");
 const figures = byId("figures");
 const fieldChoice = byId<HTMLSelectElement>("field");
+const memberChoice = byId<HTMLSelectElement>("member");
 const exampleChoice = byId<HTMLSelectElement>("example");
 const darkness = matchMedia("(prefers-color-scheme: dark)");
 
@@ -44,6 +45,8 @@ let solved: SolveReply | undefined;
 let view: View | undefined;
 let frame: [number, number, number, number] | undefined;
 let cut: [number, number, number, number] | null = null;
+/** Which of several solutions was asked for; without a choice, the first eigenfunction or the last moment. */
+let chosen: number | null = null;
 
 // Solving: one at a time; what was asked for in the meantime, once.
 
@@ -72,39 +75,52 @@ async function solve(quick: boolean): Promise<void> {
     byId("stop").hidden = false;
     figures.textContent = "solving …";
   }, 300);
+  let answer: SolveReply | undefined;
+  let failure: unknown;
   try {
-    const text = editor.text;
-    const answer = await solver.ask({ kind: "solve", text, quick, field: fieldChoice.value || "u" });
-    solved = answer;
-    editor.clear();
-    showFigures(answer);
-    showFields(answer);
-    redraw();
-    placeHandles();
-    if (!quick) void refreshProbe();
-    if (cut) void showCut();
-    drawn++;
-    document.body.dataset.drawn = String(drawn);
+    answer = await solver.ask({ kind: "solve", text: editor.text, quick, field: fieldChoice.value || "u", shown: chosen });
   } catch (error) {
-    if (error instanceof MistakeError) {
-      editor.show(error.mistake);
-      figures.textContent = "not solved: see the error at the problem";
-    } else if (!(error instanceof Stopped)) {
-      figures.textContent = String(error instanceof Error ? error.message : error);
-    } else if (!wanted) figures.textContent = "stopped";
-  } finally {
-    clearTimeout(patience);
-    stage.classList.remove("waiting");
-    byId("stop").hidden = true;
-    running = undefined;
-    const next = wanted;
-    wanted = undefined;
-    if (next) void solve(next.quick);
+    failure = error;
   }
+  clearTimeout(patience);
+  stage.classList.remove("waiting");
+  byId("stop").hidden = true;
+  running = undefined;
+  const next = wanted;
+  wanted = undefined;
+  // The worker goes on while this one is drawn.
+  if (next) void solve(next.quick);
+  if (answer) show(answer, quick);
+  else complain(failure, next !== undefined);
 }
 
-function showFigures({ report, milliseconds }: SolveReply): void {
+function show(answer: SolveReply, quick: boolean): void {
+  solved = answer;
+  editor.clear();
+  showFigures(answer);
+  showFields(answer);
+  showMembers(answer);
+  redraw();
+  placeHandles();
+  if (!quick) void refreshProbe();
+  if (cut) void showCut();
+  drawn++;
+  document.body.dataset.drawn = String(drawn);
+}
+
+function complain(failure: unknown, more: boolean): void {
+  if (failure instanceof MistakeError) {
+    editor.show(failure.mistake);
+    figures.textContent = "not solved: see the error at the problem";
+  } else if (!(failure instanceof Stopped)) {
+    figures.textContent = String(failure instanceof Error ? failure.message : failure);
+  } else if (!more) figures.textContent = "stopped";
+}
+
+function showFigures({ report, shown, milliseconds }: SolveReply): void {
   const parts = [`${report.subdomains} subdomains`, `${report.interface.unknowns} unknowns`];
+  const eigenvalue = report.eigenvalues?.[shown];
+  if (eigenvalue?.estimate) parts.push(`eigenvalue within ${short(eigenvalue.estimate)}`);
   if (report.errors) parts.push(`error ${short(report.errors.l2)}`);
   if (report.estimate) parts.push(`estimate ${short(report.estimate.l2)}`);
   parts.push(`${(1e3 * report.seconds.total).toFixed(0)} ms to solve`, `${milliseconds.toFixed(0)} ms in all`);
@@ -125,6 +141,15 @@ function showFields({ fields, field }: SolveReply): void {
     fieldChoice.replaceChildren(...fields.map((name) => new Option(LABELS[name] ?? name, name)));
   }
   fieldChoice.value = field;
+}
+
+function showMembers({ names, shown, report }: SolveReply): void {
+  byId("members").hidden = names.length === 0;
+  byId("members").querySelector("span")!.textContent = report.eigenvalues?.length ? "Eigenvalue" : "Time";
+  if (names.join() !== [...memberChoice.options].map((option) => option.text).join()) {
+    memberChoice.replaceChildren(...names.map((name, k) => new Option(name, String(k))));
+  }
+  memberChoice.value = String(shown);
 }
 
 // Drawing.
@@ -411,6 +436,7 @@ async function restore(): Promise<boolean> {
 function open(text: string): void {
   editor.text = text;
   exampleChoice.value = "";
+  chosen = null;
   setCut(null);
   showSliders();
   void solve(false);
@@ -432,6 +458,16 @@ fieldChoice.addEventListener("change", async () => {
   const name = fieldChoice.value;
   const { values } = await solver.ask({ kind: "field", name });
   Object.assign(solved, { field: name, values });
+  redraw();
+  void refreshProbe();
+  void showCut();
+});
+memberChoice.addEventListener("change", async () => {
+  if (!solved) return;
+  chosen = Number(memberChoice.value);
+  const { report, shown, values } = await solver.ask({ kind: "choose", number: chosen, field: solved.field });
+  Object.assign(solved, { report, shown, values });
+  showFigures(solved);
   redraw();
   void refreshProbe();
   void showCut();

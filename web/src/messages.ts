@@ -16,6 +16,7 @@ export interface Report {
   errors: { l2: number; max: number } | null;
   estimate: { l2: number; max: number } | null;
   interface: { unknowns: number };
+  eigenvalues?: { value: number; estimate: number | null }[];
   seconds: { total: number; estimate: number };
   warnings: string[];
 }
@@ -29,7 +30,8 @@ export interface Mesh {
 }
 
 export type Request =
-  | { kind: "solve"; text: string; quick: boolean; field: string }
+  | { kind: "solve"; text: string; quick: boolean; field: string; shown: number | null }
+  | { kind: "choose"; number: number; field: string }
   | { kind: "field"; name: string }
   | { kind: "values"; name: string; x: Float64Array; y: Float64Array }
   | { kind: "save" };
@@ -41,8 +43,17 @@ export interface SolveReply {
   fields: string[];
   field: string;
   values: Float64Array;
+  /** What distinguishes the solutions where there are several, and the number of this one. */
+  names: string[];
+  shown: number;
   /** Milliseconds of the whole request, in the worker. */
   milliseconds: number;
+}
+export interface ChooseReply {
+  kind: "choose";
+  report: Report;
+  shown: number;
+  values: Float64Array;
 }
 export interface FieldReply {
   kind: "field";
@@ -56,7 +67,7 @@ export interface SaveReply {
   kind: "save";
   bytes: Uint8Array;
 }
-export type Answer = SolveReply | FieldReply | ValuesReply | SaveReply;
+export type Answer = SolveReply | ChooseReply | FieldReply | ValuesReply | SaveReply;
 
 /** An answer, a mistake of the user, or the end of the module (`crash`), with the number of the request. */
 export type Reply =

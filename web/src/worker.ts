@@ -43,15 +43,21 @@ async function answer(request: Request): Promise<Answer> {
     const next = solve(request.text, [], request.quick);
     solved?.free();
     solved = next;
+    const names = next.names();
+    if (names.length && request.shown !== null) next.choose(request.shown);
     const fields = next.fields();
     const field = fields.includes(request.field) ? request.field : "u";
     const values = next.field(field);
     const report = JSON.parse(next.report());
     const mesh = meshOf(next);
-    return { kind: "solve", report, mesh, fields, field, values, milliseconds: performance.now() - start };
+    const milliseconds = performance.now() - start;
+    return { kind: "solve", report, mesh, fields, field, values, names, shown: next.shown(), milliseconds };
   }
   if (!solved) throw new Error("nothing is solved yet");
   switch (request.kind) {
+    case "choose":
+      solved.choose(request.number);
+      return { kind: "choose", report: JSON.parse(solved.report()), shown: solved.shown(), values: solved.field(request.field) };
     case "field":
       return { kind: "field", values: solved.field(request.name) };
     case "values":

@@ -48,16 +48,26 @@ for (const module of ["relaxed", "simd"]) {
       `with the basis kept ${median(kept).toFixed(1)} ms`,
   );
 
-  const handle = page.locator(".handle").first();
-  const box = await handle.boundingBox();
-  await page.mouse.move(box.x + 12, box.y + 12);
-  await page.mouse.down();
-  await page.mouse.move(box.x + 14, box.y + 12);
-  await page.waitForTimeout(1000);
-  const [from, start] = [await count(page), Date.now()];
-  for (let k = 0; Date.now() - start < 3000; k++) await page.mouse.move(box.x + 12 + (k % 60), box.y + 12 - (k % 40));
-  const frames = ((await count(page)) - from) / ((Date.now() - start) / 1000);
-  await page.mouse.up();
-  console.log(`${module}: a drag of the default example runs at ${frames.toFixed(0)} solutions a second`);
+  const slider = page.getByRole("slider").first();
+  for (const [what, moved, steps] of [
+    ["a parameter", slider, [[0.3, 0], [0.7, 0]]],
+    ["a corner", page.locator(".handle").first(), [[0, 0], [60, -40]]],
+  ]) {
+    const box = await moved.boundingBox();
+    const [w, h] = moved === slider ? [box.width, box.height] : [1, 1];
+    const [x, y] = moved === slider ? [box.x, box.y + box.height / 2] : [box.x + 12, box.y + 12];
+    const at = (t) => [0, 1].map((c) => [x, y][c] + [w, h][c] * (steps[0][c] + t * (steps[1][c] - steps[0][c])));
+    await page.mouse.move(...at(0));
+    await page.mouse.down();
+    await page.mouse.move(...at(0.1));
+    await page.waitForTimeout(1000);
+    const [from, start] = [await count(page), Date.now()];
+    for (let k = 0; Date.now() - start < 3000; k++) await page.mouse.move(...at((k % 50) / 50));
+    const frames = ((await count(page)) - from) / ((Date.now() - start) / 1000);
+    await page.mouse.up();
+    console.log(`${module}: a drag of ${what} of the default example runs at ${frames.toFixed(0)} solutions a second`);
+    await page.waitForTimeout(1000);
+  }
+  await page.context().close();
 }
 await site.close();

@@ -5,6 +5,17 @@ use ddelm::solution::Gradients;
 use ddelm::solution::drawing::Drawing;
 use ddelm::{Error, Problem, Result, Solution};
 
+/// What a solution solves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The equation as it is written.
+    Steady,
+    /// The equation with an eigenvalue.
+    Eigenfunction,
+    /// The equation in time, at a moment.
+    Moment,
+}
+
 /// What to show of a solution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field {
@@ -48,9 +59,11 @@ impl Field {
     }
 
     /// Whether a solution has it.
-    pub fn known(self, problem: &Problem, solution: &Solution) -> bool {
+    pub fn known(self, kind: Kind, problem: &Problem, solution: &Solution) -> bool {
         match self {
-            Field::Error => problem.exact.is_some(),
+            // What is left of an equation without its eigenvalue or its time says nothing.
+            Field::Residual => kind == Kind::Steady,
+            Field::Error => problem.exact.is_some() && kind != Kind::Eigenfunction,
             Field::Estimate => solution.report.estimate.is_some(),
             _ => true,
         }

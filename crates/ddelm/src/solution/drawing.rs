@@ -19,8 +19,8 @@ use crate::domain::shape::{PerShape, Shape};
 use crate::local::basis::ReferenceBasis;
 use crate::solution::evaluate::{Gradients, Solution};
 
-/// Tables that are kept: one for every shape.
-const KEPT: usize = 2;
+/// Tables that are kept: one for every shape, on a fine and on a coarse lattice.
+const KEPT: usize = 4;
 
 /// Straight pieces of a side that is curved.
 const PIECES: usize = 24;
@@ -109,7 +109,7 @@ impl Tables {
             Arc::ptr_eq(of, basis) && *points == lattice.len()
         };
         let place = self.0.iter().position(wanted).unwrap_or_else(|| {
-            // That of the other shape will be asked for again.
+            // Those of the other shape and lattice will be asked for again.
             self.0.truncate(KEPT - 1);
             self.0.insert(0, (basis.clone(), lattice.len(), basis.derivatives(lattice, &[0, 1, 2])));
             0
