@@ -12,9 +12,10 @@ import numpy as np
 import ddelm
 
 solver = ddelm.Solver(ddelm.Problem(dirichlet=0.0), subdomains=(4, 4), points=14)
-angles = np.linspace(0, 2 * np.pi, 1001)[:-1]
-places = 0.5 + 0.3 * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-sources = [{"source": f"exp(-50*((x - {x:.15f})^2 + (y - {y:.15f})^2))"} for x, y in places]
-middle = np.array([u(0.5, 0.5) for u in solver.solve_many(sources)])
-plt.plot(np.degrees(angles), middle)
+angles = 2 * np.pi * np.arange(1000) / 1000
+source = "exp(-50*((x - 0.5 - 0.3*cos({a}))^2 + (y - 0.5 - 0.3*sin({a}))^2))"
+solutions = solver.solve_many([{"source": source.format(a=a)} for a in angles])
+middle = np.array([u(0.5, 0.5) for u in solutions])
+axes = plt.figure().add_subplot(xlabel="angle of the source in degrees", ylabel="u in the middle")
+axes.plot(np.degrees(angles), middle)
 print(abs(middle - np.roll(middle[::-1], 1)).max())

@@ -85,7 +85,7 @@ test("parameters have sliders with ranges", () => {
 test("every example can be dragged or slid", () => {
   const folder = join(dirname(fileURLToPath(import.meta.url)), "../examples");
   const files = readdirSync(folder).filter((file) => file.endsWith(".toml"));
-  assert.equal(files.length, 10);
+  assert.ok(files.length >= 10);
   for (const file of files) {
     const text = readFileSync(join(folder, file), "utf8");
     assert.ok(handles(text).length + sliders(text).length > 0, file);

@@ -82,13 +82,16 @@ pub fn solve(text: &str, overrides: Vec<String>, quick: bool) -> Result<Solved, 
 /// What a problem asks for.
 fn members(case: &Case, quick: bool) -> ddelm::Result<(Kind, Vec<Member>)> {
     if case.time.is_some() {
-        let member = |Moment { t, solution }| Member { name: format!("t = {t}"), problem: case.problem.at_time(t), solution };
+        let member =
+            |Moment { t, solution }| Member { name: format!("t = {t}"), problem: case.problem.at_time(t), solution };
         return Ok((Kind::Moment, case.evolve(&Silent)?.into_iter().map(member).collect()));
     }
     let case = Case { estimate: case.estimate && !quick, ..case.clone() };
     if case.eigenvalues.is_some() {
-        let member = |Eigenpair { eigenvalue, function }| {
-            Member { name: written(&eigenvalue), problem: case.problem.clone(), solution: function }
+        let member = |Eigenpair { eigenvalue, function }| Member {
+            name: written(&eigenvalue),
+            problem: case.problem.clone(),
+            solution: function,
         };
         return Ok((Kind::Eigenfunction, case.eigenpairs(&Silent)?.into_iter().map(member).collect()));
     }
@@ -105,7 +108,11 @@ fn members(case: &Case, quick: bool) -> ddelm::Result<(Kind, Vec<Member>)> {
 fn written(eigenvalue: &Eigenvalue) -> String {
     let short = |value: f64| format!("{value:.11e}").parse::<f64>().unwrap_or(value);
     let (real, imaginary) = (short(eigenvalue.value), short(eigenvalue.imaginary));
-    if imaginary == 0.0 { real.to_string() } else { format!("{real} {} {}i", if imaginary < 0.0 { '-' } else { '+' }, imaginary.abs()) }
+    if imaginary == 0.0 {
+        real.to_string()
+    } else {
+        format!("{real} {} {}i", if imaginary < 0.0 { '-' } else { '+' }, imaginary.abs())
+    }
 }
 
 #[wasm_bindgen]

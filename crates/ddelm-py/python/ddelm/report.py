@@ -252,7 +252,8 @@ class Report:
     def _rows(self) -> list[tuple[str, str]]:
         """Return names and figures for people."""
         interface, features = self.interface, self.features
-        how = f"{interface.iterations} iterations" if interface.solver == "cg" else f"{interface.refinements} refinements"
+        done, what = (interface.iterations, "iteration") if interface.solver == "cg" else (interface.refinements, "refinement")
+        how = f"{done} {what}" if done == 1 else f"{done} {what}s"
         memory = self.peak_memory_bytes
         return [
             ("status", self.status.replace("_", " ")),
@@ -265,19 +266,8 @@ class Report:
         ]
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.status} by {self.method}: {self.subdomains} subdomains, {self.points} points per side, "
-            f"{self.features.neurons} neurons (rank {self.features.rank.min} to {self.features.rank.max})",
-            f"interface  {self.interface.unknowns} unknowns, {self.interface.solver}, "
-            f"{self.interface.iterations} iterations, {self.interface.refinements} refinements",
-        ]
-        for name, found in (("errors", self.errors), ("estimate", self.estimate)):
-            if found is not None:
-                h1 = "" if found.h1 is None else f", H1 {found.h1:.1e}"
-                lines.append(f"{name:<10} L2 {found.l2:.1e}{h1}, max {found.max:.1e}")
-        lines.append(f"seconds    {self.seconds.total:.3f}")
-        lines += [f"warning    {warning}" for warning in self.warnings]
-        return "\n".join(lines)
+        rows = [*self._rows(), *(("warning", warning) for warning in self.warnings)]
+        return "\n".join(f"{name:<16} {text}" for name, text in rows if text)
 
 
 def warn(messages: Iterable[str]) -> None:
