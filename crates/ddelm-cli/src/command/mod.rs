@@ -10,6 +10,7 @@ mod new;
 mod plot;
 mod reference;
 mod solve;
+mod sweep;
 mod tune;
 
 use crate::Common;
@@ -45,6 +46,8 @@ pub enum Command {
     Compare(compare::Compare),
     /// Look for a better scale of the random weights, on one subdomain
     Tune(tune::Tune),
+    /// Solve for many values of a key on all cores, into one table and one file
+    Sweep(sweep::Sweep),
     /// Tabulate errors and times over points and subdomains
     Convergence(convergence::Convergence),
     /// Reproduce the tables and figures of the paper
@@ -75,6 +78,7 @@ impl Command {
             Command::Info(info) => info.run(),
             Command::Compare(compare) => compare.run(common, terminal),
             Command::Tune(tune) => tune.run(common, terminal),
+            Command::Sweep(sweep) => sweep.run(common, terminal),
             Command::Convergence(convergence) => convergence.run(common, terminal),
             Command::Reproduce(reproduce) => reproduce.run(common, terminal),
             Command::Completions(completions) => completions.run(),

@@ -27,6 +27,25 @@ impl Twofold {
         let high = self.high * factor;
         Twofold { high, low: fused(self.low, factor, fused_exactly(self.high, factor, -high)) }
     }
+
+    /// Zero.
+    pub const ZERO: Self = Twofold { high: 0.0, low: 0.0 };
+
+    /// The sum of two.
+    pub fn plus(self, other: Self) -> Self {
+        let sum = self.high + other.high;
+        let added = sum - self.high;
+        let lost = (self.high - (sum - added)) + (other.high - added);
+        let low = lost + (self.low + other.low);
+        let high = sum + low;
+        Twofold { high, low: low - (high - sum) }
+    }
+
+    /// The quotient by a number.
+    pub fn over(self, divisor: f64) -> Self {
+        let high = self.high / divisor;
+        Twofold { high, low: (fused_exactly(-high, divisor, self.high) + self.low) / divisor }
+    }
 }
 
 /// Many sums that grow together.
@@ -139,6 +158,15 @@ mod tests {
         assert_eq!(found[2], Twofold { high: 5.0, low: 0.0 });
         sums.clear();
         assert!(sums.rounded().all(|s| s == 0.0));
+    }
+
+    #[test]
+    fn sums_and_quotients_keep_their_rounding() {
+        let sum = Twofold { high: 1.0, low: 0.0 }.plus(Twofold { high: 2.0f64.powi(-80), low: 0.0 });
+        assert_eq!(sum, Twofold { high: 1.0, low: 2.0f64.powi(-80) });
+        let third = Twofold { high: 1.0, low: 0.0 }.over(3.0);
+        let rest = third.times(3.0).plus(Twofold { high: -1.0, low: 0.0 });
+        assert!(third.low != 0.0 && rest.high.abs() < 1e-31, "{third:?} {rest:?}");
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub enum Stage {
     Eigenvalues,
     /// Steps in time.
     Time,
+    /// Whole solves.
+    Sweep,
 }
 
 impl Stage {
@@ -33,6 +35,7 @@ impl Stage {
             Stage::Estimate => "estimate",
             Stage::Eigenvalues => "eigenvalues",
             Stage::Time => "time",
+            Stage::Sweep => "sweep",
         }
     }
 }

@@ -31,6 +31,8 @@ use super::fronts::Symbolic;
 use super::memory::Memory;
 use super::tiles::permute;
 
+mod transposed;
+
 /// The factors L and U of an interface system.
 #[derive(Debug)]
 pub struct Lu {
@@ -76,13 +78,27 @@ impl Lu {
     ///
     /// # Panics
     /// If `rhs` has not as many rows as there are unknowns.
-    pub fn solve(&self, mut rhs: MatMut<'_, f64>) {
+    pub fn solve(&self, rhs: MatMut<'_, f64>) {
+        self.sweeps(
+            rhs,
+            |class, x, below| self.forward(class, x, below),
+            |class, x, above| self.backward(class, x, above),
+        );
+    }
+
+    /// Goes up and down the levels with the right-hand sides in the order of the pivots.
+    fn sweeps(
+        &self,
+        mut rhs: MatMut<'_, f64>,
+        up: impl Fn(&Class, MatRef<'_, f64>, &Vectors) -> Mat<f64> + Sync,
+        down: impl Fn(&Class, MatRef<'_, f64>, &Vectors) -> Mat<f64> + Sync,
+    ) {
         let order = &self.symbolic.order;
         assert_eq!(rhs.nrows(), order.len(), "one row for every interface unknown");
         let mut x = Mat::from_fn(order.len(), rhs.ncols(), |i, j| rhs[(order[i], j)]);
         let levels = self.symbolic.levels.iter();
-        self.sweep(levels.clone(), &mut x, |class, x, below| self.forward(class, x, below));
-        self.sweep(levels.rev(), &mut x, |class, x, above| self.backward(class, x, above));
+        self.sweep(levels.clone(), &mut x, up);
+        self.sweep(levels.rev(), &mut x, down);
         for j in 0..rhs.ncols() {
             for (i, &unknown) in order.iter().enumerate() {
                 rhs[(unknown, j)] = x[(i, j)];
@@ -124,6 +140,17 @@ impl Lu {
 
     /// A step of x <- L^-1 P x: eliminates the pivots of a class in its right-hand sides.
     fn forward(&self, class: &Class, x: MatRef<'_, f64>, below: &Vectors) -> Mat<f64> {
+        let mut v = self.with_children(class, x, below);
+        let Factors { square, lower, rows, .. } = self.factors(class);
+        let (mut inner, outer) = v.as_mut().split_at_row_mut(rows.len());
+        permute(rows, inner.rb_mut());
+        solve_unit_lower_triangular_in_place(square, inner.rb_mut(), Par::Seq);
+        matmul(outer, Accum::Add, lower, inner.rb(), -1.0, Par::Seq);
+        v
+    }
+
+    /// The pivots of the members of a class over their boundaries, with what the children handed on to both.
+    fn with_children(&self, class: &Class, x: MatRef<'_, f64>, below: &Vectors) -> Mat<f64> {
         let mut v = self.gather(class, x);
         for (k, &f) in class.members.iter().enumerate() {
             for &child in &self.front(f).children {
@@ -136,16 +163,21 @@ impl Lu {
                 }
             }
         }
-        let Factors { square, lower, rows, .. } = self.factors(class);
-        let (mut inner, outer) = v.as_mut().split_at_row_mut(rows.len());
-        permute(rows, inner.rb_mut());
-        solve_unit_lower_triangular_in_place(square, inner.rb_mut(), Par::Seq);
-        matmul(outer, Accum::Add, lower, inner.rb(), -1.0, Par::Seq);
         v
     }
 
     /// A step of x <- U^-1 x: finds the pivots of a class from the values on its boundary.
     fn backward(&self, class: &Class, x: MatRef<'_, f64>, above: &Vectors) -> Mat<f64> {
+        let mut v = self.with_parents(class, x, above);
+        let Factors { square, right, .. } = self.factors(class);
+        let (mut inner, outer) = v.as_mut().split_at_row_mut(square.nrows());
+        matmul(inner.rb_mut(), Accum::Add, right, outer.rb(), -1.0, Par::Seq);
+        solve_upper_triangular_in_place(square, inner, Par::Seq);
+        v
+    }
+
+    /// The pivots of the members of a class over the values on their boundaries, which the parents know.
+    fn with_parents(&self, class: &Class, x: MatRef<'_, f64>, above: &Vectors) -> Mat<f64> {
         let mut v = self.gather(class, x);
         let pivots = self.front(class.members[0]).pivots;
         for (k, &f) in class.members.iter().enumerate() {
@@ -157,10 +189,6 @@ impl Lu {
                 v.rb_mut().subrows_mut(pivots + run.from, run.len).copy_from(known.subrows(run.to, run.len));
             }
         }
-        let Factors { square, right, .. } = self.factors(class);
-        let (mut inner, outer) = v.as_mut().split_at_row_mut(pivots);
-        matmul(inner.rb_mut(), Accum::Add, right, outer.rb(), -1.0, Par::Seq);
-        solve_upper_triangular_in_place(square, inner, Par::Seq);
         v
     }
 
@@ -276,13 +304,16 @@ mod tests {
             Mat::from_fn(self.symbolic.unknowns(), columns, |i, j| noise(i, j, 7))
         }
 
-        /// The largest difference to the solution by a dense factorization.
+        /// The largest difference to the solution by a dense factorization, of the system and of its transpose.
         fn error(&self, columns: usize) -> f64 {
             let b = self.right_hand_sides(columns);
-            let mut x = b.clone();
-            self.factor().unwrap().solve(x.as_mut());
-            let exact = self.dense().partial_piv_lu().solve(&b);
-            (x - exact).norm_max()
+            let (mut x, mut z) = (b.clone(), b.clone());
+            let (factor, dense) = (self.factor().unwrap(), self.dense());
+            factor.solve(x.as_mut());
+            factor.solve_transposed(z.as_mut());
+            let exact = dense.partial_piv_lu().solve(&b);
+            let transposed = dense.transpose().to_owned().partial_piv_lu().solve(&b);
+            (x - exact).norm_max().max((z - transposed).norm_max())
         }
     }
 

@@ -3,7 +3,7 @@
 //! Every step evaluates the jumps (and residuals, not their squares) and corrects with the factor. One step undoes the rounding
 //! of the factorization and pivots that were small because a box of subdomains has a resonance.
 
-use faer::Mat;
+use faer::{Mat, MatMut};
 
 use super::portion::Over;
 use super::schur::{Interface, Outcome};
@@ -30,6 +30,31 @@ pub fn refine(
     refinements: usize,
     progress: &dyn Progress,
 ) -> Result<(Mat<f64>, Outcome)> {
+    let residual = |u: &Mat<f64>| interface.residual(data, u.as_ref());
+    refined(interface, columns, refinements, progress, residual, |x| factor.solve(x))
+}
+
+/// Solves the transpose of a flux balance, `D' m = g` with m over the jumps and g over the interface values, in the same steps.
+pub fn refine_transposed(
+    interface: &Interface<'_>,
+    factor: &dyn DirectFactor,
+    g: &Mat<f64>,
+    refinements: usize,
+    progress: &dyn Progress,
+) -> Result<(Mat<f64>, Outcome)> {
+    let residual = |m: &Mat<f64>| g - interface.apply_transposed(m.as_ref());
+    refined(interface, g.ncols(), refinements, progress, residual, |x| factor.solve_transposed(x))
+}
+
+/// Solves a system by its residual and a factor.
+fn refined(
+    interface: &Interface<'_>,
+    columns: usize,
+    refinements: usize,
+    progress: &dyn Progress,
+    residual: impl Fn(&Mat<f64>) -> Mat<f64>,
+    solve: impl Fn(MatMut<'_, f64>) -> Result<()>,
+) -> Result<(Mat<f64>, Outcome)> {
     let mut u = Mat::zeros(interface.portion.len(Over::Unknowns), columns);
     let mut outcome = Outcome { converged: true, ..Outcome::default() };
     // The first solve corrects the solution 0.
@@ -38,8 +63,8 @@ pub fn refine(
         if interface.exchange.any(progress.interrupted()) {
             return Err(Error::Interrupted);
         }
-        let mut correction = interface.residual(data, u.as_ref());
-        factor.solve(correction.as_mut())?;
+        let mut correction = residual(&u);
+        solve(correction.as_mut())?;
         let size = relative_size(interface, &correction, &u);
         // A correction that grows is noise: the solution before it is the better one.
         if step > 1 && size > last {

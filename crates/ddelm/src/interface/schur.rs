@@ -73,6 +73,20 @@ impl Interface<'_> {
         })
     }
 
+    /// `D' m` of jumps m, a vector over the interface values.
+    pub fn apply_transposed(&self, m: MatRef<'_, f64>) -> Mat<f64> {
+        self.total(Over::Unknowns, m.ncols(), |_, local| {
+            product(local.factor.d.transpose(), local.pick_jumps(m).as_ref())
+        })
+    }
+
+    /// `sum_s Y_s' g_s`: what the coefficients g_s of the subdomains give for the interface values.
+    pub fn pull_back(&self, g: &[Mat<f64>]) -> Mat<f64> {
+        self.total(Over::Unknowns, g.first().map_or(1, |g| g.ncols()), |k, local| {
+            product(local.factor.y.transpose(), g[k].as_ref())
+        })
+    }
+
     /// Adds up what the subdomains contribute to a vector over the interface. Those at the border to other ranks come
     /// first: the others work while the messages travel.
     fn total(&self, over: Over, columns: usize, part: impl Fn(usize, &Local) -> Mat<f64> + Sync) -> Mat<f64> {

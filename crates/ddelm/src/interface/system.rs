@@ -22,7 +22,7 @@ use faer::{Mat, MatMut};
 use super::front::{Block, Element};
 use super::lu::Lu;
 use super::portion::Portion;
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::local::local_factor::Local;
 use crate::method::settings::Coupling;
 
@@ -31,6 +31,12 @@ pub trait DirectFactor: Send + Sync {
     /// Replaces every column by the solution for it as the right-hand side. On a parallel machine the entries of the rank's own
     /// unknowns are valid, before and after.
     fn solve(&self, rhs: MatMut<'_, f64>) -> Result<()>;
+
+    /// [`DirectFactor::solve`] with the transpose of the system. Several ranks have none.
+    fn solve_transposed(&self, rhs: MatMut<'_, f64>) -> Result<()> {
+        let columns = format!("{} columns over several ranks", rhs.ncols());
+        Err(Error::input("gradient", columns, "gradients are found by one process", "run it without mpirun"))
+    }
 
     /// Numbers stored in the factor.
     fn nonzeros(&self) -> usize;
@@ -162,16 +168,28 @@ struct SystemFactor {
     places: Vec<usize>,
 }
 
-impl DirectFactor for SystemFactor {
-    fn solve(&self, mut rhs: MatMut<'_, f64>) -> Result<()> {
+impl SystemFactor {
+    /// Solves with the unknowns at their places in the system.
+    fn in_places(&self, mut rhs: MatMut<'_, f64>, solve: impl Fn(MatMut<'_, f64>)) {
         let mut x = Mat::zeros(self.factor.symbolic().unknowns(), rhs.ncols());
         for (i, &place) in self.places.iter().enumerate() {
             x.row_mut(place).copy_from(rhs.as_ref().row(i));
         }
-        self.factor.solve(x.as_mut());
+        solve(x.as_mut());
         for (i, &place) in self.places.iter().enumerate() {
             rhs.as_mut().row_mut(i).copy_from(x.row(place));
         }
+    }
+}
+
+impl DirectFactor for SystemFactor {
+    fn solve(&self, rhs: MatMut<'_, f64>) -> Result<()> {
+        self.in_places(rhs, |x| self.factor.solve(x));
+        Ok(())
+    }
+
+    fn solve_transposed(&self, rhs: MatMut<'_, f64>) -> Result<()> {
+        self.in_places(rhs, |x| self.factor.solve_transposed(x));
         Ok(())
     }
 

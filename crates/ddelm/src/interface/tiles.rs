@@ -69,6 +69,15 @@ pub fn permute(rows: &[usize], x: MatMut<'_, f64>) {
     }
 }
 
+/// x <- P' x: undoes [`permute`].
+pub fn permute_back(rows: &[usize], x: MatMut<'_, f64>) {
+    let mut column = vec![0.0; rows.len()];
+    for x in x.col_iter_mut() {
+        rows.iter().enumerate().for_each(|(from, &to)| column[to] = x[from]);
+        x.iter_mut().zip(&column).for_each(|(to, from)| *to = *from);
+    }
+}
+
 /// C <- C + alpha A B, in tiles.
 pub fn add_product(c: MatMut<'_, f64>, alpha: f64, a: MatRef<'_, f64>, b: MatRef<'_, f64>) {
     if c.nrows().max(c.ncols()) <= TILE {

@@ -49,6 +49,8 @@ pub type Needed = [Vec<Vec<usize>>; 4];
 struct Tables {
     /// The first row of every derivative; for a sum, with the first of its derivatives.
     starts: [Option<usize>; DERIVATIVES],
+    /// The derivatives of every sum.
+    needed: Vec<Vec<usize>>,
     values: Mat<f64>,
 }
 
@@ -183,6 +185,30 @@ impl ReferenceBasis {
         Tables::new(&self.network, &self.lift, &xi.iter().copied().collect(), &needed).values
     }
 
+    /// Derivatives of every basis function at the points `xi` of a part, the table of one below that of the other, with the bits that
+    /// rows are made of. Of a sum that rows need as a whole, the parts add up to it.
+    pub fn derivatives_in(&self, part: Part, xi: &[Point], derivatives: &[usize]) -> Mat<f64> {
+        let (tables, count) = (&self.tables[part as usize], xi.len());
+        let mut out = self.derivatives(xi, derivatives);
+        let place = |a: usize| derivatives.iter().position(|&d| d == a);
+        for sum in &tables.needed {
+            let start = tables.starts[sum[0]].expect("a sum starts with its first derivative");
+            let Some(last) = sum.iter().rev().find_map(|&a| place(a)) else { continue };
+            let others: Vec<usize> = sum.iter().filter_map(|&a| place(a)).filter(|&k| k != last).collect();
+            if others.len() + 1 < sum.len() {
+                continue;
+            }
+            for j in 0..self.rank {
+                let column = out.col_as_slice_mut(j);
+                for i in 0..count {
+                    let rest: f64 = others.iter().map(|k| column[k * count + i]).sum();
+                    column[last * count + i] = tables.values[(start + i, j)] - rest;
+                }
+            }
+        }
+        out
+    }
+
     /// Adds `sum_i (L_i psi_j)(xi_i)` over the points of a part to every `out[j]`: row i stands at point i.
     pub fn add_sums(&self, part: Part, rows: &Symbols, out: &mut [f64]) {
         let tables = &self.tables[part as usize];
@@ -294,6 +320,6 @@ impl Tables {
             }
             Lift::Dense(lift) => features * lift,
         };
-        Tables { starts, values }
+        Tables { starts, needed: needed.to_vec(), values }
     }
 }

@@ -63,6 +63,25 @@ impl Lift {
         }
     }
 
+    /// What every coefficient y counts in a number, given what the coefficients c count: `R^-T s` or `L' s`.
+    ///
+    /// R is graded by rows, which makes [`Lift::apply`] harmless and this one not: it takes twofold precision throughout.
+    pub fn apply_transposed(&self, s: &[Twofold]) -> Vec<f64> {
+        let dot = |a: &[f64], b: &[Twofold]| a.iter().zip(b).fold(Twofold::ZERO, |sum, (a, b)| sum.plus(b.times(*a)));
+        match self {
+            Lift::Triangular(r) => {
+                let mut g: Vec<Twofold> = Vec::with_capacity(s.len());
+                for (j, &s) in s.iter().enumerate() {
+                    let column = r.col_as_slice(j);
+                    let known = dot(&column[..j], &g).times(-1.0);
+                    g.push(s.plus(known).over(column[j]));
+                }
+                g.iter().map(|g| g.high).collect()
+            }
+            Lift::Dense(lift) => (0..lift.ncols()).map(|j| dot(lift.col_as_slice(j), s).high).collect(),
+        }
+    }
+
     /// Numbers held.
     pub fn size(&self) -> usize {
         let (Lift::Triangular(m) | Lift::Dense(m)) = self;
@@ -110,6 +129,19 @@ mod tests {
             assert!((one - expected).abs() < 0.5 * expected, "{one} {expected}");
             assert!((one - other).abs() < 1e-13 * expected, "{one} {other}");
         }
+    }
+
+    #[test]
+    fn the_transpose_is_that_of_the_lift() {
+        let n = 40;
+        let r = graded(n);
+        let y = Mat::from_fn(n, 1, |i, _| 1.0 + (i as f64).sin());
+        let phi: Vec<f64> = (0..n).map(|j| (0..=j).map(|i| r[(i, j)]).sum()).collect();
+        let s: Vec<Twofold> = phi.iter().map(|&high| Twofold { high, low: 0.0 }).collect();
+        let lift = Lift::Triangular(r);
+        let expected = value(&phi, &lift.apply(&y));
+        let found: f64 = lift.apply_transposed(&s).iter().enumerate().map(|(i, g)| g * y[(i, 0)]).sum();
+        assert!((found - expected).abs() < 1e-12 * expected, "{found} {expected}");
     }
 
     #[test]

@@ -421,6 +421,35 @@ impl LocalFactor {
         (0..f.len()).map(|k| all.part(k, f[0].ncols())).collect()
     }
 
+    /// The transposes that gradients are made of, for g over the coefficients and m over the rows of A: with `h = g - A' m`
+    /// the columns `p = K^+' h`, over the rows of K, and `w = (K' K)^-1 h`, over the coefficients.
+    ///
+    /// # Panics
+    /// If the factor is [forgotten](LocalFactor::forget), or R is in a lift.
+    pub fn transposed(&self, g: &Mat<f64>, m: &Mat<f64>) -> [Mat<f64>; 2] {
+        let Some(Orthogonal::Qr(qr)) = &self.orthogonal else { panic!("gradients have the factors of a shared basis") };
+        let mut h = g.clone();
+        multiply_add(h.as_mut(), -1.0, self.a.transpose(), m.as_ref());
+        qr.solve_right(h.as_mut().transpose_mut());
+        let mut p = Mat::zeros(self.rows, h.ncols());
+        p.as_mut().subrows_mut(0, self.rank).copy_from(&h);
+        qr.q.apply(p.as_mut());
+        qr.solve(h.as_mut());
+        [p, h]
+    }
+
+    /// What a solution leaves in the rows of K, from its coordinates n in Q_perp.
+    ///
+    /// # Panics
+    /// If the factor is [forgotten](LocalFactor::forget).
+    pub fn residual(&self, n: &Mat<f64>) -> Mat<f64> {
+        let orthogonal = self.orthogonal.as_ref().expect("residuals are found before the factor is forgotten");
+        let mut rest = Mat::zeros(self.rows, n.ncols());
+        rest.as_mut().subrows_mut(self.rank, n.nrows()).copy_from(n);
+        orthogonal.q().apply(rest.as_mut());
+        rest
+    }
+
     /// Gives up what other data would need.
     pub fn forget(&mut self) {
         self.orthogonal = None;

@@ -9,3 +9,5 @@ pub mod local_factor;
 pub mod operator;
 pub(crate) mod residual;
 pub(crate) mod right_hand_side;
+pub mod sensitivity;
+pub(crate) mod transposed_rows;

@@ -324,7 +324,7 @@ pub fn interior_symbols(scene: &Scene<'_>, s: usize, xi: &[Point]) -> Result<Vec
 }
 
 /// The flux of a transmission pair at points of a side, in reference coordinates.
-fn flux_symbols(problem: &Problem, places: &Places<'_>, side: usize, pair: usize) -> Result<Vec<Symbol>> {
+pub(crate) fn flux_symbols(problem: &Problem, places: &Places<'_>, side: usize, pair: usize) -> Result<Vec<Symbol>> {
     let symbols = problem.flux(pair, places, &places.normals(side))?;
     Ok(places.pull_back(&symbols).collect())
 }

@@ -19,7 +19,7 @@ pub(crate) struct DataRows {
     pub(super) perimeter_scale: Vec<f64>,
     pub(super) perimeter_kind: Vec<PerimeterRow>,
     /// The perimeter nodes, as indices into [`Collocation::perimeter`].
-    nodes: Vec<usize>,
+    pub(super) nodes: Vec<usize>,
     /// The scale of the flux balance, if there is one.
     pub(super) balance_scale: Option<f64>,
     /// What the fluxes of the first pair are multiplied with.

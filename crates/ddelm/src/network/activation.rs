@@ -19,6 +19,7 @@
 
 mod block;
 mod kernel;
+mod transposed;
 
 use block::{BLOCK, RidgeBlock};
 use kernel::Gaussian;

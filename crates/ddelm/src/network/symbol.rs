@@ -74,6 +74,28 @@ impl Frame {
         out
     }
 
+    /// The transpose of [`Frame::pull_back`] on operators of at most second order: from weights of the coefficients in reference
+    /// coordinates to weights of those in x and y.
+    pub fn pull_back_transposed(&self, weights: &Symbol) -> Symbol {
+        let (w, i) = (&weights.0, &self.inverse);
+        let mut out = Symbol::TRACE.scaled(w[0]);
+        let leading = [[w[3], w[4]], [w[4], w[5]]];
+        let mut g = [[0.0; 2]; 2];
+        for a in 0..2 {
+            out.0[1 + a] = i[0][a] * w[1] + i[1][a] * w[2];
+            for b in 0..2 {
+                for k in 0..2 {
+                    g[a][b] += self.second[k][a][b] * w[1 + k];
+                    for l in 0..2 {
+                        g[a][b] += leading[k][l] * i[k][a] * i[l][b];
+                    }
+                }
+            }
+        }
+        (out.0[3], out.0[4], out.0[5]) = (g[0][0], 0.5 * (g[0][1] + g[1][0]), g[1][1]);
+        out
+    }
+
     /// `sum_ab g_ab d^2 / dx_a dx_b` in reference coordinates.
     pub fn hessian(&self, g: [[f64; 2]; 2]) -> Symbol {
         let i = &self.inverse;
@@ -197,6 +219,21 @@ mod tests {
             let (q, l) = (polynomial(&quadratic, p), polynomial(&linear, p));
             prop_assert!((polynomial(&quadratic.times(linear), p) - q * l).abs() < 1e-12 * (1.0 + (q * l).abs()));
             prop_assert!((polynomial(&quadratic.times(quadratic), p) - q * q).abs() < 1e-12 * (1.0 + q * q));
+        }
+
+        /// `<w, pull_back(s)> = <pull_back_transposed(w), s>`.
+        #[test]
+        fn transposes_are_transposes(xi in proptest::array::uniform2(0.2..0.8f64), s in proptest::array::uniform6(-1.0..1.0f64),
+                                     w in proptest::array::uniform6(-1.0..1.0f64)) {
+            let symbol = |c: [f64; 6]| {
+                let mut all = Symbol::ZERO;
+                all.0[..6].copy_from_slice(&c);
+                all
+            };
+            let dot = |a: &Symbol, b: &Symbol| a.0.iter().zip(&b.0).map(|(a, b)| a * b).sum::<f64>();
+            let frame = Frame::new(&Polar { centre: [0.0; 2], radius: [1.0, 2.0], angle: [0.2, 1.3] }, xi);
+            let (there, back) = (frame.pull_back(&symbol(s)), frame.pull_back_transposed(&symbol(w)));
+            prop_assert!((dot(&there, &symbol(w)) - dot(&back, &symbol(s))).abs() < 1e-12);
         }
 
         /// Derivatives in x of a function given in reference coordinates, against differences of the composed function.

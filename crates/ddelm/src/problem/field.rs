@@ -57,6 +57,20 @@ pub trait Field: Send + Sync {
         out.fill(0.0);
         Ok(true)
     }
+
+    /// Writes the derivatives in x and y of [`Field::parameter_derivatives`], and returns whether the field knows them.
+    fn parameter_slopes(
+        &self,
+        parameter: &str,
+        at: &Samples<'_>,
+        dx: &mut [f64],
+        dy: &mut [f64],
+    ) -> Result<bool, Failure> {
+        let _ = (parameter, at);
+        dx.fill(0.0);
+        dy.fill(0.0);
+        Ok(true)
+    }
 }
 
 /// What a field depends on beside x and y.

@@ -44,6 +44,16 @@ impl Field for Frozen {
     fn parameter_derivatives(&self, parameter: &str, at: &Samples<'_>, out: &mut [f64]) -> Result<bool, Failure> {
         self.field.parameter_derivatives(parameter, &Samples { t: self.t, ..*at }, out)
     }
+
+    fn parameter_slopes(
+        &self,
+        parameter: &str,
+        at: &Samples<'_>,
+        dx: &mut [f64],
+        dy: &mut [f64],
+    ) -> Result<bool, Failure> {
+        self.field.parameter_slopes(parameter, &Samples { t: self.t, ..*at }, dx, dy)
+    }
 }
 
 impl Data {

@@ -13,6 +13,7 @@ pub mod linearize;
 pub mod materials;
 pub mod model;
 pub mod operators;
+pub mod parameter;
 pub mod random_field;
 pub mod regional;
 pub mod samples;

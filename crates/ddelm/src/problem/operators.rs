@@ -183,6 +183,30 @@ impl Equation {
         }
     }
 
+    /// The derivatives of [`Equation::size`] in the coefficients of the operator.
+    pub fn size_slopes(&self, symbol: &Symbol) -> Symbol {
+        let c = &symbol.0;
+        let mut out = Symbol::ZERO;
+        if let Equation::SecondOrder { .. } = self {
+            let leading = 0.5 * (c[3].abs() + c[5].abs());
+            let [first, reaction] =
+                [0.05 * (c[1].abs() + c[2].abs()), if c[0] > 0.0 { leading.hypot(c[0]) } else { 0.01 * c[0].abs() }];
+            // Of the terms that size is the largest of, the one that it is.
+            if first > leading && first > reaction {
+                (out.0[1], out.0[2]) = (0.05 * c[1].signum(), 0.05 * c[2].signum());
+            } else if c[0] > 0.0 {
+                out.0[0] = c[0] / reaction;
+                (out.0[3], out.0[5]) =
+                    (0.5 * c[3].signum() * leading / reaction, 0.5 * c[5].signum() * leading / reaction);
+            } else if reaction > leading {
+                out.0[0] = 0.01 * c[0].signum();
+            } else {
+                (out.0[3], out.0[5]) = (0.5 * c[3].signum(), 0.5 * c[5].signum());
+            }
+        }
+        out
+    }
+
     /// All coefficients with their keys.
     pub fn fields(&self) -> Vec<(&'static str, &FieldRef)> {
         match self {

@@ -75,6 +75,16 @@ impl Field for Regional {
     fn parameter_derivatives(&self, parameter: &str, at: &Samples<'_>, out: &mut [f64]) -> Result<bool, Failure> {
         self.field(at).parameter_derivatives(parameter, at, out)
     }
+
+    fn parameter_slopes(
+        &self,
+        parameter: &str,
+        at: &Samples<'_>,
+        dx: &mut [f64],
+        dy: &mut [f64],
+    ) -> Result<bool, Failure> {
+        self.field(at).parameter_slopes(parameter, at, dx, dy)
+    }
 }
 
 #[cfg(test)]

@@ -50,6 +50,16 @@ impl Field for Shifted {
     fn parameter_derivatives(&self, parameter: &str, at: &Samples<'_>, out: &mut [f64]) -> Result<bool, Failure> {
         self.field.parameter_derivatives(parameter, at, out)
     }
+
+    fn parameter_slopes(
+        &self,
+        parameter: &str,
+        at: &Samples<'_>,
+        dx: &mut [f64],
+        dy: &mut [f64],
+    ) -> Result<bool, Failure> {
+        self.field.parameter_slopes(parameter, at, dx, dy)
+    }
 }
 
 #[cfg(test)]

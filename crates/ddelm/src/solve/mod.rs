@@ -20,5 +20,6 @@ pub mod resolution;
 pub mod solver;
 mod splitting;
 mod stages;
+pub mod sweep;
 pub mod time;
 pub mod tuning;

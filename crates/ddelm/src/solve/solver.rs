@@ -27,6 +27,7 @@ use crate::solve::floating;
 use crate::solve::plan::Plan;
 use crate::solve::stages::{Assembled, Factored, RightHandSides, Stages};
 
+pub mod adjoint;
 pub(crate) mod correction;
 mod recovery;
 

@@ -24,7 +24,7 @@ pub(super) fn jets(tape: &Tape, at: &Samples<'_>, out: &mut Jets) -> Result<bool
         return Ok(false);
     }
     let mut work = Values::new(tape, at.len(), BLOCK);
-    let mut rows = Rows::new(tape, work.block);
+    let mut rows = Rows::new(tape, &ORDER, work.block);
     let mut start = 0;
     for at in at.blocks(work.block) {
         for id in 0..tape.ops.len() {
@@ -47,9 +47,38 @@ pub(super) fn jets(tape: &Tape, at: &Samples<'_>, out: &mut Jets) -> Result<bool
     Ok(true)
 }
 
+/// Writes the second derivatives in a parameter and in x, and in it and y. Returns `false` if a field in the formula does not
+/// know its own.
+pub(super) fn mixed(
+    tape: &Tape,
+    parameter: Variable,
+    at: &Samples<'_>,
+    mut out: [&mut [f64]; 2],
+) -> Result<bool, Failure> {
+    out.iter_mut().for_each(|out| out.fill(0.0));
+    let mut work = Values::new(tape, at.len(), BLOCK);
+    let mut rows = Rows::new(tape, &[Variable::X, Variable::Y, parameter], work.block);
+    let Some(with) = rows.active.iter().position(|&i| i == 2) else { return Ok(true) };
+    let mut start = 0;
+    for at in at.blocks(work.block) {
+        for id in 0..tape.ops.len() {
+            tape.value(id, &at, &mut work)?;
+            if !rows.step(tape, id, &at, &work)? {
+                return Ok(false);
+            }
+        }
+        let last = (tape.ops.len() - 1) * work.block;
+        for (k, &i) in rows.active.iter().enumerate().filter(|(_, i)| **i < 2) {
+            out[i][start..start + at.len()].copy_from_slice(&rows.second[pair(k, with)][last..][..at.len()]);
+        }
+        start += at.len();
+    }
+    Ok(true)
+}
+
 /// The derivatives of one block of points: a row for each operation, for each variable and pair of variables that the formula has.
 struct Rows {
-    /// The variables that the formula has, by their places in [`ORDER`].
+    /// The variables that the formula has, by their places among those asked for.
     active: Vec<usize>,
     /// For each of them whether an operation varies with it.
     varies: Vec<Vec<bool>>,
@@ -64,9 +93,10 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(tape: &Tape, block: usize) -> Self {
-        let all: Vec<Vec<bool>> = ORDER.iter().map(|&variable| tape.varies(variable)).collect();
-        let active: Vec<usize> = (0..VARIABLES).filter(|&i| all[i].last() == Some(&true)).collect();
+    /// For at most [`VARIABLES`] variables.
+    fn new(tape: &Tape, variables: &[Variable], block: usize) -> Self {
+        let all: Vec<Vec<bool>> = variables.iter().map(|&variable| tape.varies(variable)).collect();
+        let active: Vec<usize> = (0..variables.len()).filter(|&i| all[i].last() == Some(&true)).collect();
         let size = block * tape.ops.len();
         let mut first = vec![vec![0.0; size]; active.len()];
         let mut second = vec![Vec::new(); jets::PAIRS];
@@ -75,7 +105,7 @@ impl Rows {
                 second[pair(k, l)] = vec![0.0; size];
             }
             for (row, op) in first[k].chunks_exact_mut(block).zip(&tape.ops) {
-                if *op == Op::Variable(ORDER[i]) {
+                if *op == Op::Variable(variables[i]) {
                     row.fill(1.0);
                 }
             }

@@ -149,6 +149,24 @@ impl Field for Formula {
             }
         }
     }
+
+    fn parameter_slopes(
+        &self,
+        parameter: &str,
+        at: &Samples<'_>,
+        dx: &mut [f64],
+        dy: &mut [f64],
+    ) -> Result<bool, Failure> {
+        same_lengths(&[at.x, at.y, dx, dy])?;
+        match self.open.as_ref().and_then(|tape| Some((tape, tape.parameter(parameter)?))) {
+            Some((tape, parameter)) => curvature::mixed(tape, parameter, at, [dx, dy]),
+            None => {
+                dx.fill(0.0);
+                dy.fill(0.0);
+                Ok(true)
+            }
+        }
+    }
 }
 
 /// Whether the language has a meaning for this name, so that no field can have it.

@@ -1,0 +1,238 @@
+//! Gradients by one transposed solve, against differences of sixth order of the whole solve.
+
+use ddelm::problem::field::FieldRef;
+use ddelm::solution::evaluate::Gradients;
+use ddelm::solve::case::Case;
+use ddelm::{ProblemFile, Silent, Solver, function};
+
+/// A relative difference between gradients and differences that is allowed.
+const AGREED: f64 = 1e-9;
+
+/// The step of the differences, relative to the parameter.
+const STEP: f64 = 4e-3;
+
+/// Coefficients with parameters everywhere.
+const GENERAL: &str = r#"
+[parameters]
+a = 0.3
+b = 0.4
+c = 2.0
+k = 1.5
+f = 1.0
+g = 0.7
+[equation]
+diffusion = [["2 + a*sin(3*x + a)", "a*x/2"], ["a*y/3", "1.5 + b*x*y"]]
+advection = ["3*b*y", "1 - x*a"]
+reaction = "c*(1 + x)"
+source = "f*(1 + c*x)"
+"#;
+
+const SIDES: &str = r#"
+[boundary]
+dirichlet = "g*x + y*a"
+[boundary.right]
+robin = { coefficient = "k*(1 + y)", value = "g + x" }
+[boundary.top]
+neumann = "g*x*k"
+[domain]
+x = [0, 1]
+y = [0, 1]
+[output]
+integrals = { square = "integral(u^2*x + ux*g)", heat = "flux(right)", cold = "flux(left)", most = "max(u)" }
+[discretization]
+subdomains = [3, 2]
+points = 10
+"#;
+
+fn case(text: &str, settings: &[String]) -> Case {
+    settings.iter().fold(ProblemFile::new(text), |file, setting| file.set(setting.as_str())).case().unwrap()
+}
+
+fn solver(case: &Case) -> Solver {
+    Solver::new(&case.problem, case.decomposition().unwrap(), &case.settings).unwrap()
+}
+
+/// All functionals of a case, and values at points with a cotangent.
+fn numbers(case: &Case, points: [&[f64]; 2], cotangent: &Gradients) -> Vec<f64> {
+    let solution = solver(case).solve().unwrap();
+    let found = solution.gradients(points[0], points[1]);
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let values = dot(&found.u, &cotangent.u) + dot(&found.ux, &cotangent.ux) + dot(&found.uy, &cotangent.uy);
+    let functionals = case.functionals.iter().map(|(_, f)| solution.functional(&case.problem, f).unwrap());
+    functionals.chain([values]).collect()
+}
+
+/// The largest difference between gradients and differences in the parameters, relative to the largest of a functional.
+fn check(name: &str, text: &str, parameters: &[(&str, f64)], points: [&[f64]; 2]) {
+    let n = points[0].len();
+    let weights = |a: f64| (0..n).map(|i| (a * i as f64 + a).cos()).collect::<Vec<f64>>();
+    let cotangent = Gradients { u: weights(1.0), ux: weights(2.0), uy: weights(3.0) };
+    let base = case(text, &[]);
+    let solver = solver(&base);
+    let adjoint = solver.adjoint(&base.problem.data(), &Silent).unwrap();
+    let mut gradients: Vec<_> =
+        base.functionals.iter().map(|(_, f)| adjoint.gradient(f, &Silent).unwrap()).collect();
+    gradients.push(adjoint.vjp(points[0], points[1], &cotangent, &Silent).unwrap());
+    let names = base.functionals.iter().map(|(name, _)| name.as_str()).chain(["points"]);
+    let differences: Vec<Vec<f64>> = parameters
+        .iter()
+        .map(|(parameter, value)| {
+            let h = STEP * value.abs();
+            let at = |k: f64| {
+                let shifted = case(text, &[format!("parameters.{parameter}={:e}", value + k * h)]);
+                numbers(&shifted, points, &cotangent)
+            };
+            let [a, b, c] = [1.0, 2.0, 3.0].map(|k| {
+                at(k).into_iter().zip(at(-k)).map(|(right, left)| right - left).collect::<Vec<f64>>()
+            });
+            (0..a.len()).map(|i| (45.0 * a[i] - 9.0 * b[i] + c[i]) / (60.0 * h)).collect()
+        })
+        .collect();
+    for (i, (functional, gradient)) in names.zip(&gradients).enumerate() {
+        assert_eq!(gradient.warnings, Vec::<String>::new());
+        let found: Vec<f64> = parameters.iter().map(|(p, _)| gradient.parameter(p).unwrap()).collect();
+        let scale = found.iter().fold(0.0f64, |a, b| a.max(b.abs()));
+        for ((p, found), difference) in parameters.iter().zip(&found).zip(&differences) {
+            let error = (found - difference[i]).abs() / scale;
+            println!("{name}: d {functional} / d {} = {found:.12e}, off by {error:.1e}", p.0);
+            assert!(error < AGREED, "{name}: d {functional} / d {}: {found:e} and {:e}", p.0, difference[i]);
+        }
+    }
+}
+
+const INSIDE: [&[f64]; 2] = [&[0.31, 0.77, 0.5, 0.12], &[0.42, 0.9, 0.05, 0.66]];
+
+/// A source that does not vanish at the corners, where nothing resolves the solution.
+#[test]
+fn unresolved_at_the_corners() {
+    let text = r#"
+[parameters]
+f = 1.0
+a = 0.5
+c = 3.0
+[equation]
+diffusion = "1 + a*x*y"
+reaction = "c"
+source = "f"
+[boundary]
+dirichlet = 0
+[domain]
+x = [0, 1]
+y = [0, 1]
+[output]
+integrals = { mean = "integral(u)", heat = "flux(left)" }
+[discretization]
+subdomains = [2, 2]
+points = 8
+"#;
+    check("corners", text, &[("f", 1.0), ("a", 0.5), ("c", 3.0)], INSIDE);
+}
+
+#[test]
+fn tensors_advection_reaction_and_conditions_on_a_rectangle() {
+    let parameters = [("a", 0.3), ("b", 0.4), ("c", 2.0), ("k", 1.5), ("f", 1.0), ("g", 0.7)];
+    check("rectangle", &format!("{GENERAL}{SIDES}"), &parameters, INSIDE);
+}
+
+#[test]
+fn disks() {
+    let sides = r#"
+[boundary]
+robin = { coefficient = "k*(2 + y)", value = "g + x" }
+[domain]
+circle = { center = [0.5, 0.5], radius = 0.6 }
+[output]
+integrals = { square = "integral(u^2*x)", heat = "flux(boundary)" }
+[discretization]
+points = 10
+"#;
+    let parameters = [("a", 0.3), ("b", 0.4), ("c", 2.0), ("k", 1.5), ("f", 1.0), ("g", 0.7)];
+    check("disk", &format!("{GENERAL}{sides}"), &parameters, INSIDE);
+}
+
+#[test]
+fn regions() {
+    let text = r#"
+[domain]
+x = [-1, 1]
+y = [-1, 1]
+[[domain.region]]
+name = "core"
+circle = { center = [0, 0], radius = 0.5 }
+[parameters]
+k = 10
+s = 2
+[equation]
+source = "s*x"
+[equation.regions.core]
+diffusion = "k*(1 + x^2)"
+source = "s*k"
+[boundary]
+dirichlet = "y*s"
+[output]
+integrals = { core = "integral(u^2, core)", heat = "flux(right)" }
+[discretization]
+points = 10
+"#;
+    check("region", text, &[("k", 10.0), ("s", 2.0)], [&[0.3, -0.7], &[0.1, 0.8]]);
+}
+
+#[test]
+fn plates() {
+    let text = r#"
+[domain]
+x = [0, 1]
+y = [0, 1]
+[parameters]
+d = 2
+q = 3
+m = 0.5
+[equation.plate]
+rigidity = "d"
+load = "q*(1 + x)"
+[boundary]
+dirichlet = "m*x"
+laplacian = "m*y"
+[output]
+integrals = { mean = "integral(u)" }
+[discretization]
+subdomains = [2, 2]
+points = 12
+"#;
+    check("plate", text, &[("d", 2.0), ("q", 3.0), ("m", 0.5)], [&[0.3, 0.7], &[0.1, 0.8]]);
+}
+
+/// Directions that are functions, not parameters: the derivative is linear in the source, and that in a coefficient is that of
+/// a difference.
+#[test]
+fn fields_change_in_any_direction() {
+    let base = case(&format!("{GENERAL}{SIDES}"), &[]);
+    let adjoint_solver = solver(&base);
+    let adjoint = adjoint_solver.adjoint(&base.problem.data(), &Silent).unwrap();
+    let gradient = adjoint.gradient(&base.functionals[1].1, &Silent).unwrap();
+    let bump: FieldRef = function(|x, y| (5.0 * x).cos() * y);
+    // A flux is linear in the source.
+    let mut data = base.problem.data();
+    data.source = bump.clone();
+    let zero = ddelm::constant(0.0);
+    data.boundary.iter_mut().flatten().for_each(|value| *value = zero.clone());
+    let alone = adjoint_solver.solve_many(&[data], &Silent).unwrap().swap_remove(0);
+    let expected = alone.functional(&base.problem, &base.functionals[1].1).unwrap();
+    let found = gradient.along(&gradient.fields.source, &bump).unwrap();
+    assert!((found - expected).abs() < 1e-10 * expected.abs(), "{found:e} and {expected:e}");
+    // Weights as arrays give the same.
+    let weights = gradient.fields.source.weights(gradient.decomposition());
+    let sum: f64 = (0..weights.x.len()).map(|i| weights.value[i] * (5.0 * weights.x[i]).cos() * weights.y[i]).sum();
+    assert!((sum - found).abs() < 1e-12 * found.abs(), "{sum:e} and {found:e}");
+}
+
+/// What cannot be differentiated is refused with a reason.
+#[test]
+fn other_methods_are_refused() {
+    let text = "preset = \"paper\"\n[equation]\nsource = 1\n[boundary]\ndirichlet = 0\n[domain]\nx = [0, 1]\ny = [0, 1]\n\
+                [discretization]\nsubdomains = [2, 2]\npoints = 6\nneurons = 20\n";
+    let case = case(text, &[]);
+    let solver = solver(&case);
+    let refused = solver.adjoint(&case.problem.data(), &Silent).err().expect("the paper's method").to_string();
+    assert!(refused.contains("features that the subdomains share"), "{refused}");
+}
