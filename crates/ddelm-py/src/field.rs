@@ -31,6 +31,17 @@ impl Field {
         Ok(Field(Arc::new(formula)))
     }
 
+    /// A formula with parameters, in the place of a key.
+    #[staticmethod]
+    fn with_parameters(text: &str, key: &str, parameters: Vec<(String, f64)>) -> PyResult<Self> {
+        let mut names = names_at(key);
+        for (name, value) in parameters {
+            names.add_parameter(&name, value).map_err(exception)?;
+        }
+        let formula = Formula::parse_in(text, &names);
+        Ok(Field(Arc::new(formula.map_err(|error| exception(Error::Formula { key: key.into(), error }))?)))
+    }
+
     /// A random field with so many modes.
     #[staticmethod]
     fn random(alpha: f64, modes: usize, seed: u64) -> PyResult<Self> {

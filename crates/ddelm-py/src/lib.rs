@@ -7,10 +7,12 @@ mod domain;
 mod error;
 mod field;
 mod finite_element;
+mod gradient;
 mod problem;
 mod program;
 mod solution;
 mod solver;
+mod sweep;
 mod watch;
 
 use pyo3::prelude::*;
@@ -27,6 +29,8 @@ mod _native {
     #[pymodule_export]
     use crate::finite_element::FiniteElement;
     #[pymodule_export]
+    use crate::gradient::{Functional, Gradient, vjp};
+    #[pymodule_export]
     use crate::problem::Problem;
     #[pymodule_export]
     use crate::program::main;
@@ -34,6 +38,8 @@ mod _native {
     use crate::solution::{Solution, network_values};
     #[pymodule_export]
     use crate::solver::{Solver, solve};
+    #[pymodule_export]
+    use crate::sweep::sweep;
     #[pymodule_export]
     use crate::watch::{set_threads, threads};
 

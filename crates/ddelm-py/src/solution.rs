@@ -46,6 +46,11 @@ impl Solution {
         Solution { core: Arc::new(core) }
     }
 
+    /// The solution of the library.
+    pub fn core(&self) -> Arc<Core> {
+        self.core.clone()
+    }
+
     /// Evaluates off the interpreter. Points outside the domain give NaN, or an error that names the first.
     fn evaluate<'py, const N: usize>(
         &self,

@@ -84,6 +84,11 @@ impl Solver {
 }
 
 impl Solver {
+    /// The factors.
+    pub fn factored(&self) -> Arc<Factored> {
+        self.factored.clone()
+    }
+
     /// The case of a solution with these data. The exact solution belongs to the problem's `own`.
     fn case_for(&self, data: &Data, own: bool) -> Case {
         if own {

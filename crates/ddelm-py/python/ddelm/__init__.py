@@ -26,12 +26,15 @@ if TYPE_CHECKING:
     from ddelm.domain import Domain
     from ddelm.elements import FiniteElementSolution, finite_element
     from ddelm.fields import Formula, Grid, RandomField
+    from ddelm.gradient import Functional, Gradient, Sensitivity
+    from ddelm.layer import Layer
     from ddelm.problem import Plate, Problem, from_toml
     from ddelm.progress import Progress
     from ddelm.report import Errors, Estimate, Report
     from ddelm.sliders import explore
     from ddelm.solution import Solution, load
     from ddelm.solver import Solver, solve
+    from ddelm.sweeps import Sweep, sweep
 
 #: The modules of the names above. They are imported at first use: the command line needs none of them, nor NumPy, whose
 #: threads would take its signals.
@@ -41,12 +44,15 @@ _MODULES = {
     "domain": ("Domain",),
     "elements": ("FiniteElementSolution", "finite_element"),
     "fields": ("Formula", "Grid", "RandomField"),
+    "gradient": ("Functional", "Gradient", "Sensitivity"),
+    "layer": ("Layer",),
     "problem": ("Plate", "Problem", "from_toml"),
     "progress": ("Progress",),
     "report": ("Errors", "Estimate", "Report"),
     "sliders": ("explore",),
     "solution": ("Solution", "load"),
     "solver": ("Solver", "solve"),
+    "sweeps": ("Sweep", "sweep"),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
@@ -60,7 +66,10 @@ __all__ = [
     "Estimate",
     "FiniteElementSolution",
     "Formula",
+    "Functional",
+    "Gradient",
     "Grid",
+    "Layer",
     "Neumann",
     "Plate",
     "Problem",
@@ -68,9 +77,11 @@ __all__ = [
     "RandomField",
     "Report",
     "Robin",
+    "Sensitivity",
     "SimplySupported",
     "Solution",
     "Solver",
+    "Sweep",
     "__version__",
     "explore",
     "finite_element",
@@ -78,6 +89,7 @@ __all__ = [
     "load",
     "set_threads",
     "solve",
+    "sweep",
     "threads",
 ]
 

@@ -17,6 +17,8 @@ __all__ = [
     "Field",
     "File",
     "FiniteElement",
+    "Functional",
+    "Gradient",
     "Problem",
     "Solution",
     "Solver",
@@ -25,7 +27,9 @@ __all__ = [
     "network_values",
     "set_threads",
     "solve",
+    "sweep",
     "threads",
+    "vjp",
 ]
 
 __version__: str
@@ -41,10 +45,42 @@ def network_values(
     activation: str, weights: _Array, biases: _Array, coefficients: _Array, remainders: _Array, s: _Array, t: _Array
 ) -> _Array: ...
 def solve(case: Case, progress: Any | None = None) -> Solution: ...
+def vjp(
+    solver: Solver,
+    case: Case,
+    x: _Array,
+    y: _Array,
+    c: _Array,
+    cx: _Array,
+    cy: _Array,
+    progress: Any | None = None,
+) -> Gradient: ...
+def sweep(
+    cases: Sequence[Case], x: _Array, y: _Array, inputs: Sequence[str], progress: Any | None = None
+) -> tuple[tuple[_Array, list[_Array], list[str]] | None, tuple[int, BaseException] | None]: ...
+
+@final
+class Functional:
+    def __new__(cls, text: str, problem: Problem, parameters: Sequence[tuple[str, float]]) -> Functional: ...
+    def value(self, solution: Solution, problem: Problem) -> float: ...
+    def gradient(self, solver: Solver, case: Case, progress: Any | None = None) -> Gradient: ...
+
+@final
+class Gradient:
+    @property
+    def warnings(self) -> list[str]: ...
+    def parameters(self) -> list[str]: ...
+    def parameter(self, name: str) -> float: ...
+    def components(self, name: str) -> int: ...
+    def weights(self, name: str, component: int) -> list[_Array]: ...
+    def along(self, name: str, component: int, direction: Any) -> float: ...
+    def on_grid(self, name: str, component: int, x: Sequence[float], y: Sequence[float]) -> _Array: ...
 @final
 class Field:
     @staticmethod
     def formula(text: str, fields: dict[str, Any]) -> Field: ...
+    @staticmethod
+    def with_parameters(text: str, key: str, parameters: Sequence[tuple[str, float]]) -> Field: ...
     @staticmethod
     def random(alpha: float, modes: int, seed: int) -> Field: ...
     @staticmethod

@@ -132,11 +132,14 @@ DEFAULTS: dict[str, object] = {"subdomains": (4, 4), "points": 16, "estimate": F
 _CHOSEN = ("subdomains", "points")
 
 
-def case(problem: Problem, options: Mapping[str, object]) -> _native.Case:
-    """Return a problem together with how to solve it."""
+def case(
+    problem: Problem, options: Mapping[str, object], keys: Optional[Mapping[str, object]] = None
+) -> _native.Case:
+    """Return a problem together with how to solve it; `keys` are set on top of the problem's file."""
     given = {name: value for name, value in options.items() if value is not None}
     weights = _weights(given.pop("weights", None))
     overrides = [_override(name, value) for name, value in given.items()]
+    overrides += [f"{key}={toml(value)}" for key, value in (keys or {}).items()]
     if problem._file is not None:
         return _native.Case.of_file(problem._file, overrides, weights)
     defaults = dict(DEFAULTS)

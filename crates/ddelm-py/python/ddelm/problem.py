@@ -50,6 +50,8 @@ class Problem:
         The mean of u, where fluxes are given on the whole boundary, or all sides are periodic, and u is known up to a constant.
     exact : field
         The exact solution, if known: errors are measured against it. The solver does not use it.
+    parameters : dict
+        Numbers that formulas use by name: ``diffusion="1 + kappa*x", parameters={"kappa": 2.0}``. Gradients and sweeps know them.
     diffusion_gradient : function, or 2x2 nested list of functions
         Returns the derivatives of a diffusion that is a function, by x and by y. If it is not given, the diffusion
         is differentiated spectrally, which is as good if the diffusion is smooth in every subdomain.
@@ -72,6 +74,7 @@ class Problem:
     _core: _native.Problem
     _file: Optional[_native.File] = None
     _domain: Optional[Domain] = None
+    parameters: dict[str, float] = {}  # noqa: RUF012 - never changed in place
 
     def __init__(
         self,
@@ -86,22 +89,26 @@ class Problem:
         regions: Optional[Mapping[str, Mapping[str, Any]]] = None,
         mean: Optional[float] = None,
         exact: Optional[FieldLike] = None,
+        parameters: Optional[Mapping[str, float]] = None,
         diffusion_gradient: Optional[Any] = None,
         exact_gradient: Optional[Function] = None,
     ) -> None:
         place = self._place(domain)
         self._conditions = _complete(sides(dirichlet, boundary, place.parts), "dirichlet=0.0", place.parts)
+        #: The parameters of the formulas, by name.
+        self.parameters = {name: float(value) for name, value in (parameters or {}).items()}
+        known = _Known(self.parameters)
         self._core = _native.Problem.second_order(
             place._core,
-            diffusion,
+            known(diffusion, "equation.diffusion"),
             diffusion_gradient,
-            advection,
-            reaction,
-            source,
-            _materials(regions or {}, place),
-            parts(self._conditions),
+            known(advection, "equation.advection"),
+            known(reaction, "equation.reaction"),
+            known(source, "equation.source"),
+            [(k, known.all(own, "equation")) for k, own in _materials(regions or {}, place)],
+            known.conditions(self._conditions, place.parts),
             mean,
-            exact,
+            known(exact, "exact.u"),
             exact_gradient,
         )
         self._arguments: dict[str, Any] = {
@@ -115,6 +122,7 @@ class Problem:
             "regions": regions,
             "mean": mean,
             "exact": exact,
+            "parameters": parameters,
             "diffusion_gradient": diffusion_gradient,
             "exact_gradient": exact_gradient,
         }
@@ -200,7 +208,8 @@ class Problem:
                     f"boundary.{names[side]} = {new}: the problem was factored with another condition, {kind}\n"
                     "hint: only values can change; make a new Solver for another kind or coefficient"
                 )
-        return [None if condition is None else part(condition) for condition in given]
+        known = _Known(self.parameters)
+        return [None if new is None else known.condition(new, side) for new, side in zip(given, names)]
 
     def _with_data_of(self, case: _native.Case, data: Mapping[str, Any]) -> Problem:
         """Return this problem with the data that a factored problem was solved for."""
@@ -228,6 +237,8 @@ class Plate(Problem):
         The rectangle, or another domain.
     exact, exact_gradient
         The exact solution, if known, and its derivatives.
+    parameters : dict
+        Numbers that formulas use by name.
 
     Examples
     --------
@@ -245,13 +256,21 @@ class Plate(Problem):
         boundary: Optional[BoundaryLike] = None,
         domain: Union[Domain, DomainLike] = _UNIT_SQUARE,
         exact: Optional[FieldLike] = None,
+        parameters: Optional[Mapping[str, float]] = None,
         exact_gradient: Optional[Function] = None,
     ) -> None:
         place = self._place(domain)
+        self.parameters = {name: float(value) for name, value in (parameters or {}).items()}
+        known = _Known(self.parameters)
         given = sides(None, SimplySupported() if boundary is None else boundary, place.parts)
         self._conditions = _complete(given, "boundary=ddelm.SimplySupported()", place.parts)
         self._core = _native.Problem.plate(
-            place._core, load, rigidity, parts(self._conditions), exact, exact_gradient
+            place._core,
+            known(load, "equation.plate.load"),
+            known(rigidity, "equation.plate.rigidity"),
+            known.conditions(self._conditions, place.parts),
+            known(exact, "exact.u"),
+            exact_gradient,
         )
         self._arguments = {
             "load": load,
@@ -259,6 +278,7 @@ class Plate(Problem):
             "boundary": boundary,
             "domain": self.domain,
             "exact": exact,
+            "parameters": parameters,
             "exact_gradient": exact_gradient,
         }
 
@@ -356,9 +376,42 @@ def part(condition: Condition) -> Parts:
     return condition.kind, condition._fields()
 
 
-def parts(conditions: list[Condition]) -> list[Parts]:
-    """Return conditions as the native module takes them."""
-    return [part(condition) for condition in conditions]
+class _Named:
+    """A formula with parameters, as the native module takes it."""
+
+    def __init__(self, core: _native.Field) -> None:
+        self._core = core
+
+
+class _Known:
+    """Reads the formulas of a problem with parameters."""
+
+    def __init__(self, parameters: Mapping[str, float]) -> None:
+        self._parameters = list(parameters.items())
+
+    def __call__(self, value: Any, key: str) -> Any:
+        """Return a field, or a nested list of them, with its formulas read."""
+        if not self._parameters or value is None:
+            return value
+        if isinstance(value, str):
+            return _Named(_native.Field.with_parameters(value, key, self._parameters))
+        if isinstance(value, (list, tuple)):
+            return [self(entry, key) for entry in value]
+        return value
+
+    def all(self, fields: Mapping[str, Any], table: str) -> dict[str, Any]:
+        """Return fields by name."""
+        return {name: self(value, f"{table}.{name}") for name, value in fields.items()}
+
+    def condition(self, condition: Condition, side: str) -> Parts:
+        """Return a condition as the native module takes it."""
+        kind, fields = part(condition)
+        key = f"boundary.{side}.{kind}" + (".value" if kind == "robin" else "")
+        return kind, [self(value, key) for value in fields]
+
+    def conditions(self, conditions: Sequence[Condition], sides: Sequence[str]) -> list[Parts]:
+        """Return conditions as the native module takes them."""
+        return [self.condition(condition, side) for condition, side in zip(conditions, sides)]
 
 
 def _complete(conditions: list[Optional[Condition]], example: str, names: Sequence[str]) -> list[Condition]:

@@ -16,6 +16,7 @@ from ddelm._points import Outside, evaluate, nan_outside
 from ddelm._types import Array, PathLike, Quantity
 from ddelm.options import case
 from ddelm.problem import Problem, saved_problem
+from ddelm.progress import ProgressLike, listener
 from ddelm.report import Errors, Estimate, Report, warn
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     import pyvista
     import torch
     import xarray
+
+    from ddelm.gradient import Gradient
 
 
 class Network(NamedTuple):
@@ -94,6 +97,7 @@ class Solution:
         self._case = case
         self._text: Optional[str] = None
         self._estimate: Optional[Estimate] = None
+        self._solver: Optional[_native.Solver] = None
         #: The problem, if it is known.
         self.problem = problem
         #: What the solve did.
@@ -180,6 +184,57 @@ class Solution:
             found = self._estimate = Estimate.from_json(text)
             warn(warning for warning in warnings if warning not in self.report.warnings)
         return found
+
+    def vjp(
+        self,
+        x: ArrayLike,
+        y: ArrayLike,
+        cotangent: ArrayLike,
+        *,
+        slopes: Optional[ArrayLike] = None,
+        progress: ProgressLike = None,
+    ) -> Gradient:
+        """Return the gradient of ``sum(cotangent * u(x, y))`` with respect to all that the problem is made of.
+
+        That is the product of a cotangent of values at points with their derivative: with ``cotangent = dJ/du`` at the points
+        it is the gradient of J. It takes one solve with the transposed factors.
+
+        Parameters
+        ----------
+        x, y : array_like
+            Points, of shapes that broadcast.
+        cotangent : array_like
+            What the values there count.
+        slopes : array_like
+            What the derivatives by x and y count there, along a first axis of two.
+        progress : bool or function
+            As in `solve`.
+
+        Returns
+        -------
+        Gradient
+            Derivatives with respect to source, coefficients, conditions and parameters.
+
+        Examples
+        --------
+        >>> import ddelm
+        >>> problem = ddelm.Problem(reaction="k", source=1.0, dirichlet=0.0, parameters={"k": 5.0})
+        >>> u = ddelm.solve(problem, subdomains=(2, 2), points=12)
+        >>> bool(u.vjp(0.5, 0.5, 1.0).parameters["k"] < 0)
+        True
+        """
+        from ddelm.gradient import vjp
+
+        return vjp(self, x, y, cotangent, slopes, progress)
+
+    def _factors(self, progress: ProgressLike) -> tuple[_native.Solver, _native.Case]:
+        """Return the factors of the problem, which are made anew where nobody kept them, and the case of this solution."""
+        if self._case is None:
+            raise ValueError("gradient: the problem of this solution is not known\nhint: solve again, do not load")
+        if self._solver is None:
+            with listener(progress) as told:
+                self._solver = _native.Solver(self._case, told)
+        return self._solver, self._case
 
     @property
     def domain(self) -> tuple[tuple[float, float], tuple[float, float]]:

@@ -262,6 +262,8 @@ class Solver:
             Solution(core, self.problem if same else self.problem._with_data_of(case, item), case)
             for (core, case), same, item in zip(found, own, items)
         ]
+        for solution in solutions:
+            solution._solver = self._core
         # Those of the factorization are in the report of every solution, and are told once.
         warn(dict.fromkeys(warning for solution in solutions for warning in solution.report.warnings))
         return solutions

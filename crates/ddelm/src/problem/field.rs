@@ -5,6 +5,7 @@
 //! from Python are called once per block. The points come as [`Samples`], which say more than where they are: what is made of
 //! patches, as materials and solutions are, need not look for the patch that a point was mapped from.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::base::error::Error;
@@ -56,6 +57,11 @@ pub trait Field: Send + Sync {
         let _ = (parameter, at);
         out.fill(0.0);
         Ok(true)
+    }
+
+    /// The parameters of the problem that it depends on.
+    fn parameter_names(&self) -> BTreeSet<String> {
+        BTreeSet::new()
     }
 
     /// Writes the derivatives in x and y of [`Field::parameter_derivatives`], and returns whether the field knows them.

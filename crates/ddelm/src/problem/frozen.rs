@@ -1,6 +1,7 @@
 //! Fields at one time: what depends on t is asked at that t, whatever the samples say. Everything that knows nothing of
 //! time then works on problems that do.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::problem::field::{Dependence, Failure, Field, FieldRef, Jets, Samples};
@@ -39,6 +40,10 @@ impl Field for Frozen {
 
     fn jets(&self, at: &Samples<'_>, out: &mut Jets) -> Result<bool, Failure> {
         self.field.jets(&Samples { t: self.t, ..*at }, out)
+    }
+
+    fn parameter_names(&self) -> BTreeSet<String> {
+        self.field.parameter_names()
     }
 
     fn parameter_derivatives(&self, parameter: &str, at: &Samples<'_>, out: &mut [f64]) -> Result<bool, Failure> {

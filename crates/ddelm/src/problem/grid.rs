@@ -127,6 +127,39 @@ impl Grid {
         Ok(())
     }
 
+    /// What every value on the grid counts in `sum_p value[p] f(x_p, y_p) + dx[p] f_x(x_p, y_p) + dy[p] f_y(x_p, y_p)`: the transpose of
+    /// the spline.
+    pub fn transposed(&self, at: [&[f64]; 2], [value, dx, dy]: [&[f64]; 3]) -> Result<Vec<f64>> {
+        same_lengths(&[at[0], at[1], value, dx, dy])?;
+        let (nx, ny) = (self.x.len(), self.y.len());
+        // Of f, f_x, f_y and f_xy at the knots.
+        let mut knots = [(); 4].map(|()| vec![0.0; nx * ny]);
+        for (p, (&x, &y)) in at[0].iter().zip(at[1]).enumerate() {
+            let (Some((i, wx)), Some((j, wy))) = (weights(&self.x, x), weights(&self.y, y)) else {
+                let hint = "give a grid that covers the domain";
+                return Err(Error::input("points", format!("({x}, {y})"), self.outside(x, y), hint));
+            };
+            for ([m, n], c) in [([0, 0], value[p]), ([1, 0], dx[p]), ([0, 1], dy[p])] {
+                for (a, slope) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                    let along = c * wx[m][a + 2 * slope];
+                    let below = (i + a) * ny + j;
+                    knots[slope][below] += along * wy[n][0];
+                    knots[slope][below + 1] += along * wy[n][1];
+                    knots[2 + slope][below] += along * wy[n][2];
+                    knots[2 + slope][below + 1] += along * wy[n][3];
+                }
+            }
+        }
+        let [mut f, mut fx, fy, fxy] = knots;
+        let (along_x, along_y) = (Spline::new(&self.x), Spline::new(&self.y));
+        let add = |sum: &mut [f64], part: &[f64]| sum.iter_mut().zip(part).for_each(|(sum, part)| *sum += part);
+        let across = |w: &[f64]| transposed(&along_y.slopes_transposed(&transposed(w, ny), nx), nx);
+        add(&mut fx, &across(&fxy));
+        add(&mut f, &across(&fy));
+        add(&mut f, &along_x.slopes_transposed(&fx, ny));
+        Ok(f)
+    }
+
     fn outside(&self, x: f64, y: f64) -> String {
         let [x0, x1, y0, y1] = self.extent();
         format!("x = {x}, y = {y} lies outside of the grid, which has x from {x0} to {x1} and y from {y0} to {y1}")
@@ -243,6 +276,37 @@ impl Spline {
         }
         slopes
     }
+
+    /// The transpose of [`Spline::slopes`].
+    fn slopes_transposed(&self, weights: &[f64], columns: usize) -> Vec<f64> {
+        let (n, h) = (self.diagonal.len(), &self.h);
+        let mut out = vec![0.0; weights.len()];
+        let mut z = vec![0.0; n];
+        for c in 0..columns {
+            for i in 0..n {
+                let before = if i == 0 { 0.0 } else { self.upper[i - 1] * z[i - 1] };
+                z[i] = (weights[i * columns + c] - before) / self.diagonal[i];
+            }
+            for i in (0..n - 1).rev() {
+                z[i] -= self.factor[i + 1] * z[i + 1];
+            }
+            let mut slope = |i: usize, weight: f64| {
+                out[(i + 1) * columns + c] += weight / h[i];
+                out[i * columns + c] -= weight / h[i];
+            };
+            let ends = [(0, [0, 1]), (n - 1, [n - 2, n - 3])];
+            for (i, [first, second]) in ends {
+                let (h0, h1) = (h[first], h[second]);
+                slope(first, z[i] * (3.0 * h0 + 2.0 * h1) * h1 / (h0 + h1));
+                slope(second, z[i] * h0 * h0 / (h0 + h1));
+            }
+            for i in 1..n - 1 {
+                slope(i - 1, 3.0 * z[i] * h[i]);
+                slope(i, 3.0 * z[i] * h[i - 1]);
+            }
+        }
+        out
+    }
 }
 
 #[cfg(test)]
@@ -268,6 +332,26 @@ mod tests {
         let x: Vec<f64> = (0..50).map(|i| 1.0 + (1.7 * f64::from(i)).sin()).chain([0.0, 0.0, 2.0, 2.0]).collect();
         let y = (0..50).map(|i| 1.0 + (2.3 * f64::from(i)).cos()).chain([0.0, 2.0, 0.0, 2.0]).collect();
         (x, y)
+    }
+
+    #[test]
+    fn the_transpose_is_that_of_the_spline() {
+        let (x, y) = (vec![0.0, 0.3, 0.5, 0.9, 1.0], vec![-1.0, 0.0, 0.2, 1.0]);
+        let number = |k: usize| ((k * k + 3 * k) as f64).sin();
+        let values: Vec<f64> = (0..20).map(number).collect();
+        let grid = Grid::new(x, y, values.clone()).unwrap();
+        let (px, py) = ([0.1, 0.4, 0.95, 1.0], [-0.7, 0.1, 0.6, 1.0]);
+        let weights = [1, 2, 3].map(|k| (0..4).map(|i| number(7 * k + i)).collect::<Vec<f64>>());
+        let at = Samples::at(&px, &py);
+        let (mut f, mut fx, mut fy) = ([0.0; 4], [0.0; 4], [0.0; 4]);
+        grid.values(&at, &mut f).unwrap();
+        grid.gradients(&at, &mut fx, &mut fy).unwrap();
+        let expected: f64 = (0..4).map(|p| weights[0][p] * f[p] + weights[1][p] * fx[p] + weights[2][p] * fy[p]).sum();
+        let found = grid.transposed([&px, &py], weights.each_ref().map(Vec::as_slice)).unwrap();
+        let found: f64 = found.iter().zip(&values).map(|(a, b)| a * b).sum();
+        assert!((found - expected).abs() < 1e-12 * expected.abs(), "{found} {expected}");
+        let outside = grid.transposed([&[2.0], &[0.0]], [&[1.0], &[0.0], &[0.0]]).unwrap_err().to_string();
+        assert!(outside.contains("outside of the grid"), "{outside}");
     }
 
     #[test]

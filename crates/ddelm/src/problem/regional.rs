@@ -3,7 +3,7 @@
 //! `f = f_r` in region r where there is such a function, and the default elsewhere. On the perimeter of a subdomain the value is that of
 //! the subdomain which asks, so that a coefficient may jump there without anybody looking for the limit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::problem::field::{Dependence, Failure, Field, FieldRef, Jets, Samples};
 
@@ -70,6 +70,10 @@ impl Field for Regional {
 
     fn jets(&self, at: &Samples<'_>, out: &mut Jets) -> Result<bool, Failure> {
         self.field(at).jets(at, out)
+    }
+
+    fn parameter_names(&self) -> BTreeSet<String> {
+        self.all().flat_map(|field| field.parameter_names()).collect()
     }
 
     fn parameter_derivatives(&self, parameter: &str, at: &Samples<'_>, out: &mut [f64]) -> Result<bool, Failure> {

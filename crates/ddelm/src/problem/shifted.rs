@@ -1,5 +1,6 @@
 //! A field with a number added: the reaction of a shifted operator, `L - sigma`, or of a step in time, `gamma / dt + L`.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::problem::field::{Dependence, Failure, Field, FieldRef, Jets, Samples, constant};
@@ -45,6 +46,10 @@ impl Field for Shifted {
         let known = self.field.jets(at, out)?;
         out.value.iter_mut().for_each(|value| *value += self.by);
         Ok(known)
+    }
+
+    fn parameter_names(&self) -> BTreeSet<String> {
+        self.field.parameter_names()
     }
 
     fn parameter_derivatives(&self, parameter: &str, at: &Samples<'_>, out: &mut [f64]) -> Result<bool, Failure> {

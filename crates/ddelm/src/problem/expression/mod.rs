@@ -36,7 +36,7 @@
 //! # Ok::<(), ddelm::problem::expression::FormulaError>(())
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
@@ -137,6 +137,10 @@ impl Field for Formula {
     fn jets(&self, at: &Samples<'_>, out: &mut Jets) -> Result<bool, Failure> {
         same_lengths(&[at.x, at.y])?;
         curvature::jets(&self.tape, at, out)
+    }
+
+    fn parameter_names(&self) -> BTreeSet<String> {
+        self.parameters().map(str::to_string).collect()
     }
 
     fn parameter_derivatives(&self, parameter: &str, at: &Samples<'_>, out: &mut [f64]) -> Result<bool, Failure> {

@@ -10,6 +10,7 @@
 //! and with h_s every subdomain [finds alone](crate::local::transposed_rows) what its coefficients and data count. That is the
 //! derivative of what the solver computes, to rounding, also where the solution is not resolved.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -369,8 +370,22 @@ impl Gradient {
         pairs
     }
 
-    /// The derivative with respect to a parameter of the formulas.
+    /// The parameters that the fields of the problem, and the number itself, have.
+    pub fn parameters(&self) -> BTreeSet<String> {
+        let fields = self.pairs().into_iter().map(|(field, _)| field);
+        fields.chain(self.integrand.iter().map(|integrand| &integrand.field)).flat_map(|f| f.parameter_names()).collect()
+    }
+
+    /// The derivative with respect to a parameter of the formulas. One that no formula has is refused.
     pub fn parameter(&self, name: &str) -> Result<f64> {
+        let known = self.parameters();
+        if !known.contains(name) {
+            let hint = match known.is_empty() {
+                true => "no formula has parameters".to_string(),
+                false => format!("known: {}", known.into_iter().collect::<Vec<_>>().join(", ")),
+            };
+            return Err(Error::input("gradient", name, "no formula has this parameter", hint));
+        }
         let derivative = |field: &FieldRef| ParameterDerivative { field: field.clone(), parameter: name.into() };
         let mut sum = 0.0;
         for (field, sensitivity) in self.pairs() {
