@@ -8,7 +8,7 @@ use ddelm::problem::expression::Names;
 use ddelm::problem::functional::Functional as Core;
 use ddelm::problem::grid::Grid;
 use ddelm::solution::evaluate::Gradients;
-use ddelm::solve::solver::adjoint::Gradient as Found;
+use ddelm::solve::solver::adjoint::{Adjoint as Ready, Gradient as Found};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
@@ -48,44 +48,56 @@ impl Functional {
         let (core, solution, problem) = (self.core.clone(), solution.core(), problem.core.clone());
         run(py, None, move |_| solution.functional(&problem, &core))
     }
+}
 
-    /// Its gradient at the solution of a case that a solver has factored.
+/// A solution of a factored problem, ready to be differentiated.
+#[pyclass(frozen, module = "ddelm._native")]
+pub struct Adjoint {
+    core: Arc<Ready>,
+}
+
+#[pymethods]
+impl Adjoint {
+    /// Of the solution of a case, with the factors of a solver.
+    #[new]
     #[pyo3(signature = (solver, case, progress=None))]
+    fn new(py: Python<'_>, solver: &Solver, case: &Case, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let (solver, data) = (solver.factored(), case.core.problem.data());
+        let core = run(py, progress, move |progress| solver.adjoint(&data, progress))?;
+        Ok(Adjoint { core: Arc::new(core) })
+    }
+
+    /// The gradient of a functional.
+    #[pyo3(signature = (functional, progress=None))]
     fn gradient(
         &self,
         py: Python<'_>,
-        solver: &Solver,
-        case: &Case,
+        functional: &Functional,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Gradient> {
-        let (core, solver, data) = (self.core.clone(), solver.factored(), case.core.problem.data());
-        let found =
-            run(py, progress, move |progress| solver.adjoint(&data, progress)?.gradient(&core, progress))?;
+        let (core, functional) = (self.core.clone(), functional.core.clone());
+        let found = run(py, progress, move |progress| core.gradient(&functional, progress))?;
         Ok(Gradient { core: Arc::new(found) })
     }
-}
 
-/// The gradient of `sum_i c_i u(x_i)`, and of derivatives of u where `cx` and `cy` are not empty.
-#[pyfunction]
-#[pyo3(signature = (solver, case, x, y, c, cx, cy, progress=None))]
-#[allow(clippy::too_many_arguments, reason = "called by the Python package alone")]
-pub fn vjp<'py>(
-    py: Python<'py>,
-    solver: &Solver,
-    case: &Case,
-    x: Points<'py>,
-    y: Points<'py>,
-    c: Points<'py>,
-    cx: Points<'py>,
-    cy: Points<'py>,
-    progress: Option<&Bound<'py, PyAny>>,
-) -> PyResult<Gradient> {
-    let (x, y) = (x.to_vec()?, y.to_vec()?);
-    let cotangent = Gradients { u: c.to_vec()?, ux: cx.to_vec()?, uy: cy.to_vec()? };
-    let (solver, data) = (solver.factored(), case.core.problem.data());
-    let found =
-        run(py, progress, move |progress| solver.adjoint(&data, progress)?.vjp(&x, &y, &cotangent, progress))?;
-    Ok(Gradient { core: Arc::new(found) })
+    /// The gradient of `sum_i c_i u(x_i)`, and of derivatives of u where `cx` and `cy` are not empty.
+    #[pyo3(signature = (x, y, c, cx, cy, progress=None))]
+    #[allow(clippy::too_many_arguments, reason = "called by the Python package alone")]
+    fn vjp<'py>(
+        &self,
+        py: Python<'py>,
+        x: Points<'py>,
+        y: Points<'py>,
+        c: Points<'py>,
+        cx: Points<'py>,
+        cy: Points<'py>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Gradient> {
+        let (core, x, y) = (self.core.clone(), x.to_vec()?, y.to_vec()?);
+        let cotangent = Gradients { u: c.to_vec()?, ux: cx.to_vec()?, uy: cy.to_vec()? };
+        let found = run(py, progress, move |progress| core.vjp(&x, &y, &cotangent, progress))?;
+        Ok(Gradient { core: Arc::new(found) })
+    }
 }
 
 /// How a number changes with all that a problem is made of.

@@ -29,7 +29,7 @@ mod _native {
     #[pymodule_export]
     use crate::finite_element::FiniteElement;
     #[pymodule_export]
-    use crate::gradient::{Functional, Gradient, vjp};
+    use crate::gradient::{Adjoint, Functional, Gradient};
     #[pymodule_export]
     use crate::problem::Problem;
     #[pymodule_export]

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use ddelm::Error;
 use ddelm::solve::case::Case as Core;
 use ddelm::solve::sweep::{Input, Sampling, Stopped, sweep as solve_all};
-use ddelm::Error;
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -30,8 +30,10 @@ pub fn sweep<'py>(
 ) -> PyResult<(Option<Rows<'py>>, Option<(usize, Py<PyAny>)>)> {
     let cases: Vec<Arc<Core>> = cases.iter().map(|case| case.core.clone()).collect();
     let known = |name: &String| Input::ALL.into_iter().find(|input| input.name() == name);
-    let unknown = |name: &String| PyValueError::new_err(format!("inputs: {name:?} is not diffusion, reaction or source"));
-    let inputs: Vec<Input> = inputs.iter().map(|name| known(name).ok_or_else(|| unknown(name))).collect::<PyResult<_>>()?;
+    let unknown =
+        |name: &String| PyValueError::new_err(format!("inputs: {name:?} is not diffusion, reaction or source"));
+    let inputs: Vec<Input> =
+        inputs.iter().map(|name| known(name).ok_or_else(|| unknown(name))).collect::<PyResult<_>>()?;
     let kinds = inputs.len();
     let sampling = Sampling { x: x.to_vec()?, y: y.to_vec()?, inputs };
     let outcome = run(py, progress, move |progress| {

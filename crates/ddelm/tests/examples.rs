@@ -2,6 +2,8 @@
 
 #[path = "../examples/advection_diffusion.rs"]
 mod advection_diffusion;
+#[path = "../examples/gradient.rs"]
+mod gradient;
 #[path = "../examples/helmholtz.rs"]
 mod helmholtz;
 #[path = "../examples/many_sources.rs"]
@@ -18,8 +20,9 @@ use std::path::Path;
 
 type Program = fn() -> ddelm::Result<()>;
 
-const PROGRAMS: [(&str, Program); 6] = [
+const PROGRAMS: [(&str, Program); 7] = [
     ("advection_diffusion", advection_diffusion::main),
+    ("gradient", gradient::main),
     ("helmholtz", helmholtz::main),
     ("many_sources", many_sources::main),
     ("plate", plate::main),

@@ -1,5 +1,7 @@
 //! Gradients by one transposed solve, against differences of sixth order of the whole solve.
 
+use std::sync::Arc;
+
 use ddelm::problem::field::FieldRef;
 use ddelm::solution::evaluate::Gradients;
 use ddelm::solve::case::Case;
@@ -48,8 +50,8 @@ fn case(text: &str, settings: &[String]) -> Case {
     settings.iter().fold(ProblemFile::new(text), |file, setting| file.set(setting.as_str())).case().unwrap()
 }
 
-fn solver(case: &Case) -> Solver {
-    Solver::new(&case.problem, case.decomposition().unwrap(), &case.settings).unwrap()
+fn solver(case: &Case) -> Arc<Solver> {
+    Arc::new(Solver::new(&case.problem, case.decomposition().unwrap(), &case.settings).unwrap())
 }
 
 /// All functionals of a case, and values at points with a cotangent.
@@ -70,8 +72,7 @@ fn check(name: &str, text: &str, parameters: &[(&str, f64)], points: [&[f64]; 2]
     let base = case(text, &[]);
     let solver = solver(&base);
     let adjoint = solver.adjoint(&base.problem.data(), &Silent).unwrap();
-    let mut gradients: Vec<_> =
-        base.functionals.iter().map(|(_, f)| adjoint.gradient(f, &Silent).unwrap()).collect();
+    let mut gradients: Vec<_> = base.functionals.iter().map(|(_, f)| adjoint.gradient(f, &Silent).unwrap()).collect();
     gradients.push(adjoint.vjp(points[0], points[1], &cotangent, &Silent).unwrap());
     let names = base.functionals.iter().map(|(name, _)| name.as_str()).chain(["points"]);
     let differences: Vec<Vec<f64>> = parameters
@@ -82,9 +83,8 @@ fn check(name: &str, text: &str, parameters: &[(&str, f64)], points: [&[f64]; 2]
                 let shifted = case(text, &[format!("parameters.{parameter}={:e}", value + k * h)]);
                 numbers(&shifted, points, &cotangent)
             };
-            let [a, b, c] = [1.0, 2.0, 3.0].map(|k| {
-                at(k).into_iter().zip(at(-k)).map(|(right, left)| right - left).collect::<Vec<f64>>()
-            });
+            let [a, b, c] = [1.0, 2.0, 3.0]
+                .map(|k| at(k).into_iter().zip(at(-k)).map(|(right, left)| right - left).collect::<Vec<f64>>());
             (0..a.len()).map(|i| (45.0 * a[i] - 9.0 * b[i] + c[i]) / (60.0 * h)).collect()
         })
         .collect();

@@ -104,7 +104,11 @@ impl Sweep {
     }
 
     fn settings(&self, index: usize) -> Vec<String> {
-        self.over.iter().zip(self.values(index)).map(|(axis, value)| format!("{}={}", axis.key, number(value))).collect()
+        self.over
+            .iter()
+            .zip(self.values(index))
+            .map(|(axis, value)| format!("{}={}", axis.key, number(value)))
+            .collect()
     }
 
     /// The problem file of a solve.
@@ -163,8 +167,7 @@ impl Sweep {
     /// The table as comma-separated values.
     fn csv(&self, rows: &[Row]) -> String {
         let names = integrals(rows);
-        let measures: Vec<_> =
-            MEASURES.iter().filter(|(_, of)| rows.iter().any(|row| of(row).is_some())).collect();
+        let measures: Vec<_> = MEASURES.iter().filter(|(_, of)| rows.iter().any(|row| of(row).is_some())).collect();
         let mut header: Vec<String> = self.over.iter().map(|axis| axis.key.clone()).collect();
         header.push("status".into());
         header.extend(measures.iter().map(|(name, _)| name.to_string()));
@@ -175,7 +178,9 @@ impl Sweep {
             let mut cells: Vec<String> = self.values(index).into_iter().map(number).collect();
             cells.push(status(row.report.status));
             cells.extend(measures.iter().map(|(_, of)| of(row).map_or(String::new(), |value| format!("{value:.3e}"))));
-            cells.extend(names.iter().map(|name| row.report.integrals.get(name).map_or(String::new(), |v| format!("{v:?}"))));
+            cells.extend(
+                names.iter().map(|name| row.report.integrals.get(name).map_or(String::new(), |v| format!("{v:?}"))),
+            );
             cells.push(format!("{:.4}", row.report.seconds.total));
             out += &(cells.join(",") + "\n");
         }
@@ -183,8 +188,10 @@ impl Sweep {
     }
 }
 
-/// Figures that a report may have.
-const MEASURES: [(&str, fn(&Row) -> Option<f64>); 2] = [
+/// A figure that a report may have, and its name.
+type Measure = (&'static str, fn(&Row) -> Option<f64>);
+
+const MEASURES: [Measure; 2] = [
     ("error", |row| row.report.errors.as_ref().map(|errors| errors.l2)),
     ("estimate", |row| row.report.estimate.as_ref().map(|estimate| estimate.l2)),
 ];

@@ -12,6 +12,7 @@ _Parts = tuple[str, list[Any]]
 _Weights = tuple[_Array, _Array]
 
 __all__ = [
+    "Adjoint",
     "Case",
     "Domain",
     "Field",
@@ -29,7 +30,6 @@ __all__ = [
     "solve",
     "sweep",
     "threads",
-    "vjp",
 ]
 
 __version__: str
@@ -45,16 +45,6 @@ def network_values(
     activation: str, weights: _Array, biases: _Array, coefficients: _Array, remainders: _Array, s: _Array, t: _Array
 ) -> _Array: ...
 def solve(case: Case, progress: Any | None = None) -> Solution: ...
-def vjp(
-    solver: Solver,
-    case: Case,
-    x: _Array,
-    y: _Array,
-    c: _Array,
-    cx: _Array,
-    cy: _Array,
-    progress: Any | None = None,
-) -> Gradient: ...
 def sweep(
     cases: Sequence[Case], x: _Array, y: _Array, inputs: Sequence[str], progress: Any | None = None
 ) -> tuple[tuple[_Array, list[_Array], list[str]] | None, tuple[int, BaseException] | None]: ...
@@ -63,7 +53,14 @@ def sweep(
 class Functional:
     def __new__(cls, text: str, problem: Problem, parameters: Sequence[tuple[str, float]]) -> Functional: ...
     def value(self, solution: Solution, problem: Problem) -> float: ...
-    def gradient(self, solver: Solver, case: Case, progress: Any | None = None) -> Gradient: ...
+
+@final
+class Adjoint:
+    def __new__(cls, solver: Solver, case: Case, progress: Any | None = None) -> Adjoint: ...
+    def gradient(self, functional: Functional, progress: Any | None = None) -> Gradient: ...
+    def vjp(
+        self, x: _Array, y: _Array, c: _Array, cx: _Array, cy: _Array, progress: Any | None = None
+    ) -> Gradient: ...
 
 @final
 class Gradient:

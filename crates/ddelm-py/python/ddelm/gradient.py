@@ -201,9 +201,9 @@ class Functional:
         progress : bool or function
             As in `solve`.
         """
-        solver, case = u._factors(progress)
+        core, adjoint = self._core(u), u._adjoint(progress)
         with listener(progress) as told:
-            found = self._core(u).gradient(solver, case, told)
+            found = adjoint.gradient(core, told)
         warn(found.warnings)
         return Gradient(found, u)
 
@@ -227,8 +227,8 @@ def vjp(
     if slopes is not None:
         given = np.broadcast_to(np.asarray(slopes, dtype=float), (2, *across.shape))
         both = [np.ascontiguousarray(v.ravel()) for v in given]
-    solver, case = u._factors(progress)
+    adjoint = u._adjoint(progress)
     with listener(progress) as told:
-        found = _native.vjp(solver, case, *flat, *both, told)
+        found = adjoint.vjp(*flat, *both, told)
     warn(found.warnings)
     return Gradient(found, u)

@@ -98,6 +98,7 @@ class Solution:
         self._text: Optional[str] = None
         self._estimate: Optional[Estimate] = None
         self._solver: Optional[_native.Solver] = None
+        self._ready: Optional[_native.Adjoint] = None
         #: The problem, if it is known.
         self.problem = problem
         #: What the solve did.
@@ -227,14 +228,15 @@ class Solution:
 
         return vjp(self, x, y, cotangent, slopes, progress)
 
-    def _factors(self, progress: ProgressLike) -> tuple[_native.Solver, _native.Case]:
-        """Return the factors of the problem, which are made anew where nobody kept them, and the case of this solution."""
-        if self._case is None:
-            raise ValueError("gradient: the problem of this solution is not known\nhint: solve again, do not load")
-        if self._solver is None:
+    def _adjoint(self, progress: ProgressLike) -> _native.Adjoint:
+        """Return what derivatives take. The factors of the problem are made anew where nobody kept them."""
+        if self._ready is None:
+            if self._case is None:
+                raise ValueError("gradient: the problem of this solution is not known\nhint: solve again, do not load")
             with listener(progress) as told:
-                self._solver = _native.Solver(self._case, told)
-        return self._solver, self._case
+                solver = _native.Solver(self._case, told) if self._solver is None else self._solver
+                self._ready = _native.Adjoint(solver, self._case, told)
+        return self._ready
 
     @property
     def domain(self) -> tuple[tuple[float, float], tuple[float, float]]:

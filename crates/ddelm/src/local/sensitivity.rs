@@ -214,12 +214,7 @@ impl Sensitivities {
 
 impl Sensitivity {
     /// Adds weights at points of a subdomain.
-    pub(crate) fn push(
-        &mut self,
-        (subdomain, xi): (usize, &[Point]),
-        value: Vec<f64>,
-        slope: Option<[Vec<f64>; 2]>,
-    ) {
+    pub(crate) fn push(&mut self, (subdomain, xi): (usize, &[Point]), value: Vec<f64>, slope: Option<[Vec<f64>; 2]>) {
         self.sites.push(Site { subdomain, xi: xi.to_vec(), value, slope });
     }
 }

@@ -42,7 +42,8 @@ impl Input {
     }
 
     fn field(self, problem: &Problem) -> Result<&FieldRef> {
-        let none = |what: &str| Error::input("inputs", self.name(), format!("the problem has no {what}"), "leave it out");
+        let none =
+            |what: &str| Error::input("inputs", self.name(), format!("the problem has no {what}"), "leave it out");
         match (self, &problem.equation) {
             (Input::Source, _) => Ok(&problem.source),
             (Input::Diffusion, Equation::SecondOrder { diffusion: Diffusion::Scalar(a), .. }) => Ok(a),

@@ -41,8 +41,8 @@ use crate::problem::parameter::ParameterDerivative;
 use crate::solution::evaluate::{Gradients, Solution};
 
 /// A solution of a factored problem, ready to be differentiated.
-pub struct Adjoint<'a> {
-    solver: &'a Solver,
+pub struct Adjoint {
+    solver: Arc<Solver>,
     /// The problem with the data of the solution.
     problem: Problem,
     solution: Solution,
@@ -77,7 +77,7 @@ const DOUBTFUL: f64 = 1e-8;
 impl Solver {
     /// Solves for data, and keeps what derivatives of the solution take. Needs the default method on one process, and a linear
     /// problem with a unique solution.
-    pub fn adjoint(&self, data: &Data, progress: &dyn Progress) -> Result<Adjoint<'_>> {
+    pub fn adjoint(self: &Arc<Self>, data: &Data, progress: &dyn Progress) -> Result<Adjoint> {
         self.check_adjoint()?;
         let right_hand_side = self.right_hand_side();
         let rhs: Vec<Result<Mat<f64>>> = (self.locals.par_iter().zip(&self.data_rows))
@@ -94,24 +94,24 @@ impl Solver {
             .collect();
         let solution = self.recover(&coupled, 1)?.swap_remove(0);
         let bases = self.bases.as_ref().expect("checked beforehand");
-        let table = |shape| Ok::<_, Infallible>(PartTables::new(bases.of(shape), self.collocations.of(shape)));
-        let Ok(tables) = PerShape::new(&self.decomposition.shapes(), table);
+        let table = |shape| Ok::<_, Infallible>(PartTables::new(bases.of(shape), self.plan.collocations.of(shape)));
+        let Ok(tables) = PerShape::new(&self.plan.decomposition.shapes(), table);
         let mut problem = self.problem.clone();
         problem.source = data.source.clone();
         for (condition, values) in problem.conditions.iter_mut().zip(&data.boundary) {
             condition.values.clone_from(values);
         }
-        Ok(Adjoint { solver: self, problem, solution, ys: coupled.ys, tables, rests, rhs })
+        Ok(Adjoint { solver: self.clone(), problem, solution, ys: coupled.ys, tables, rests, rhs })
     }
 
     /// Refuses problems and settings whose solution is not differentiated.
     fn check_adjoint(&self) -> Result<()> {
         let refuse = |value: String, problem: &str, hint: &str| Err(Error::input("gradient", value, problem, hint));
-        if self.exchange.size() > 1 {
-            let ranks = format!("{} ranks", self.exchange.size());
+        if self.plan.exchange.size() > 1 {
+            let ranks = format!("{} ranks", self.plan.exchange.size());
             return refuse(ranks, "gradients are found by one process", "run it without mpirun");
         }
-        let coupled = self.decomposition.len() == 1 || self.settings.coupling() == Coupling::FluxBalance;
+        let coupled = self.plan.decomposition.len() == 1 || self.plan.settings.coupling() == Coupling::FluxBalance;
         if self.bases.is_none() || !coupled {
             let problem = "gradients need features that the subdomains share and a direct interface solve";
             return refuse("this method".into(), problem, "use preset = \"fast\" and method = \"schur\"");
@@ -124,7 +124,7 @@ impl Solver {
     }
 }
 
-impl Adjoint<'_> {
+impl Adjoint {
     /// The solution itself.
     pub fn solution(&self) -> &Solution {
         &self.solution
@@ -133,7 +133,7 @@ impl Adjoint<'_> {
     /// The gradient of `sum_i c_i u(x_i) + cx_i u_x(x_i) + cy_i u_y(x_i)`, the product of a cotangent c of the values at points,
     /// and possibly of the derivatives there, with their derivative. `c.ux` and `c.uy` may be empty.
     pub fn vjp(&self, x: &[f64], y: &[f64], c: &Gradients, progress: &dyn Progress) -> Result<Gradient> {
-        let decomposition = &self.solver.decomposition;
+        let decomposition = &self.solver.plan.decomposition;
         let lengths = [c.u.len(), c.ux.len(), c.uy.len()];
         let with_slopes = lengths[1] + lengths[2] > 0;
         if x.len() != y.len() || lengths[0] != x.len() || (with_slopes && lengths[1..] != [x.len(); 2]) {
@@ -180,7 +180,7 @@ impl Adjoint<'_> {
     }
 
     fn of_integral(&self, field: &FieldRef, region: Option<usize>, progress: &dyn Progress) -> Result<Gradient> {
-        let decomposition = &self.solver.decomposition;
+        let decomposition = &self.solver.plan.decomposition;
         type Part = (Vec<f64>, Option<(usize, Sample, Vec<f64>)>);
         let one = |s: usize| -> Result<Part> {
             let place = &decomposition.subdomains[s];
@@ -222,7 +222,7 @@ impl Adjoint<'_> {
 
     /// A flux depends on the diffusion directly, beside what u does.
     fn of_flux(&self, part: usize, progress: &dyn Progress) -> Result<Gradient> {
-        let decomposition = &self.solver.decomposition;
+        let decomposition = &self.solver.plan.decomposition;
         let scene = Scene::linear(&self.problem, decomposition);
         let equation = &self.problem.equation;
         let one = |s: usize| -> Result<(Vec<f64>, Sensitivities)> {
@@ -240,7 +240,8 @@ impl Adjoint<'_> {
                 seed.iter_mut().zip(self.seed(s, xi, &symbols)).for_each(|(sum, part)| *sum += part);
                 if let Equation::SecondOrder { diffusion, .. } = equation {
                     let Gradients { ux, uy, .. } = self.solution.local_gradients(s, xi);
-                    let weights: Vec<[f64; 2]> = (0..xi.len()).map(|i| [lengths[i] * ux[i], lengths[i] * uy[i]]).collect();
+                    let weights: Vec<[f64; 2]> =
+                        (0..xi.len()).map(|i| [lengths[i] * ux[i], lengths[i] * uy[i]]).collect();
                     direct.add_flux(diffusion, (s, xi), &places.normals(side), &weights);
                 }
             }
@@ -255,7 +256,10 @@ impl Adjoint<'_> {
 
     /// Where the solution takes its integrals.
     fn integration(&self, s: usize) -> Integration {
-        Integration::new(self.solver.decomposition.subdomains[s].map.shape(), self.solver.settings.points.max(8))
+        Integration::new(
+            self.solver.plan.decomposition.subdomains[s].map.shape(),
+            self.solver.plan.settings.points.max(8),
+        )
     }
 
     fn zero(&self, s: usize) -> Vec<f64> {
@@ -264,7 +268,7 @@ impl Adjoint<'_> {
 
     fn basis(&self, s: usize) -> &ReferenceBasis {
         let bases = self.solver.bases.as_ref().expect("checked beforehand");
-        bases.of(self.solver.decomposition.subdomains[s].map.shape())
+        bases.of(self.solver.plan.decomposition.subdomains[s].map.shape())
     }
 
     /// The gradient in y of the sum of operators at reference points of subdomain s, as the network is evaluated.
@@ -275,7 +279,8 @@ impl Adjoint<'_> {
             return self.zero(s);
         }
         let ReferenceBasis { network, lift, .. } = self.basis(s);
-        let weights: Vec<Vec<f64>> = active.iter().map(|&a| symbols.iter().map(|symbol| symbol.0[a]).collect()).collect();
+        let weights: Vec<Vec<f64>> =
+            active.iter().map(|&a| symbols.iter().map(|symbol| symbol.0[a]).collect()).collect();
         let (x, y): (Vec<f64>, Vec<f64>) = xi.iter().map(|p| (p[0], p[1])).unzip();
         let ridges = ([&network.weights[0][..], &network.weights[1][..]], &network.biases[..]);
         let sums = network.activation.transposed_sums(network.polynomials, ridges, (&x, &y), &active, &weights);
@@ -284,14 +289,14 @@ impl Adjoint<'_> {
 
     /// The gradient of a number with the gradients `seeds` in the coefficients of the subdomains.
     fn pull(&self, seeds: Vec<Vec<f64>>, progress: &dyn Progress) -> Result<Gradient> {
-        let solver = self.solver;
+        let solver = self.solver.as_ref();
         let g: Vec<Mat<f64>> = seeds.iter().map(|g| Mat::from_fn(g.len(), 1, |i, _| g[i])).collect();
         let mut warnings = Vec::new();
         let multipliers: Vec<Mat<f64>> = match &solver.direct {
             None => solver.locals.iter().map(|local| Mat::zeros(local.factor.d.nrows(), 1)).collect(),
             Some(factor) => {
                 let interface = solver.interface();
-                let (steps, rhs) = (solver.settings.refinements, interface.pull_back(&g));
+                let (steps, rhs) = (solver.plan.settings.refinements, interface.pull_back(&g));
                 let (m, outcome) = refine_transposed(&interface, factor.as_ref(), &rhs, steps, progress)?;
                 if outcome.last_correction > DOUBTFUL {
                     let size = outcome.last_correction;
@@ -305,21 +310,20 @@ impl Adjoint<'_> {
             let [p, w] = factor.transposed(&beside(&g), &beside(&multipliers));
             (0..batch.len()).map(|k| [part_of(&p, k, 1), part_of(&w, k, 1)]).collect()
         });
-        let settings = &solver.settings;
-        let weights =
-            if settings.scaled_rows { Weights::default_for(&self.problem.equation) } else { Weights::Unit };
+        let settings = &solver.plan.settings;
+        let weights = if settings.scaled_rows { Weights::default_for(&self.problem.equation) } else { Weights::Unit };
         let one = |k: usize| {
             let local = &solver.locals[k];
-            let subdomain = &solver.decomposition.subdomains[local.subdomain];
-            let collocation = solver.collocations.of(subdomain.map.shape());
+            let subdomain = &solver.plan.decomposition.subdomains[local.subdomain];
+            let collocation = solver.plan.collocations.of(subdomain.map.shape());
             let layout = collocation.layout(subdomain);
             let mut m = vec![0.0; layout.fluxes.len() * collocation.pairs];
-            let places = solver.portion.numbering.gather(subdomain, &layout).fluxes;
+            let places = solver.plan.portion.numbering.gather(subdomain, &layout).fluxes;
             for (&row, (flux, _)) in local.fluxes.iter().zip(places) {
                 m[flux] = multipliers[k][(row, 0)];
             }
             LocalAdjoint {
-                scene: Scene::linear(&self.problem, &solver.decomposition),
+                scene: Scene::linear(&self.problem, &solver.plan.decomposition),
                 collocation,
                 weights,
                 s: local.subdomain,
@@ -338,7 +342,7 @@ impl Adjoint<'_> {
         for part in parts {
             fields.add(part?);
         }
-        let (problem, decomposition) = (self.problem.clone(), solver.decomposition.clone());
+        let (problem, decomposition) = (self.problem.clone(), solver.plan.decomposition.clone());
         Ok(Gradient { problem, decomposition, fields, integrand: None, warnings })
     }
 }
@@ -359,7 +363,8 @@ impl Gradient {
         let Sensitivities { source, diffusion, advection, reaction, rigidity, boundary, robin } = &self.fields;
         // In the order of `Equation::fields`.
         let equation = diffusion.iter().chain(advection).chain(reaction).chain(rigidity);
-        let mut pairs: Vec<_> = self.problem.equation.fields().into_iter().map(|(_, field)| field).zip(equation).collect();
+        let mut pairs: Vec<_> =
+            self.problem.equation.fields().into_iter().map(|(_, field)| field).zip(equation).collect();
         pairs.push((&self.problem.source, source));
         for ((condition, values), robin) in self.problem.conditions.iter().zip(boundary).zip(robin) {
             pairs.extend(condition.values.iter().zip(values));
@@ -373,7 +378,10 @@ impl Gradient {
     /// The parameters that the fields of the problem, and the number itself, have.
     pub fn parameters(&self) -> BTreeSet<String> {
         let fields = self.pairs().into_iter().map(|(field, _)| field);
-        fields.chain(self.integrand.iter().map(|integrand| &integrand.field)).flat_map(|f| f.parameter_names()).collect()
+        fields
+            .chain(self.integrand.iter().map(|integrand| &integrand.field))
+            .flat_map(|f| f.parameter_names())
+            .collect()
     }
 
     /// The derivative with respect to a parameter of the formulas. One that no formula has is refused.
