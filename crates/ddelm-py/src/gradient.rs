@@ -9,7 +9,7 @@ use ddelm::problem::functional::Functional as Core;
 use ddelm::problem::grid::Grid;
 use ddelm::solution::evaluate::Gradients;
 use ddelm::solve::solver::adjoint::{Adjoint as Ready, Gradient as Found};
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::case::Case;

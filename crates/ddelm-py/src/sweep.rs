@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ddelm::Error;
 use ddelm::solve::case::Case as Core;
 use ddelm::solve::sweep::{Input, Sampling, Stopped, sweep as solve_all};
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
