@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, NamedTuple, Optional, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -221,14 +221,13 @@ def vjp(
 ) -> Gradient:
     """Return the gradient of ``sum(cotangent * u(x, y))``; see `Solution.vjp`."""
     across, up, weights = np.broadcast_arrays(*(np.asarray(v, dtype=float) for v in (x, y, cotangent)))
-    flat: list[Any] = [np.ascontiguousarray(v.ravel()) for v in (across, up, weights)]
-    none = np.zeros(0)
-    both = [none, none]
+    px, py, c = (np.ascontiguousarray(v.ravel()) for v in (across, up, weights))
+    cx = cy = np.zeros(0)
     if slopes is not None:
         given = np.broadcast_to(np.asarray(slopes, dtype=float), (2, *across.shape))
-        both = [np.ascontiguousarray(v.ravel()) for v in given]
+        cx, cy = (np.ascontiguousarray(v.ravel()) for v in given)
     adjoint = u._adjoint(progress)
     with listener(progress) as told:
-        found = adjoint.vjp(*flat, *both, told)
+        found = adjoint.vjp(px, py, c, cx, cy, told)
     warn(found.warnings)
     return Gradient(found, u)

@@ -66,7 +66,7 @@ class Layer:
     ) -> None:
         self.problem = problem
         self._x, self._y = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(y, dtype=float))
-        self._grid = None if grid is None else tuple(np.asarray(v, dtype=float) for v in grid)
+        self._grid = None if grid is None else (np.asarray(grid[0], dtype=float), np.asarray(grid[1], dtype=float))
         self._options = options
 
     def _solve(self, inputs: Mapping[str, Any]) -> Solution:
