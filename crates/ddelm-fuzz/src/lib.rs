@@ -7,9 +7,13 @@
 pub mod mutate;
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use ddelm::ProblemFile;
 use ddelm::base::{csv, npz};
+use ddelm::domain::area::Cut;
+use ddelm::domain::gmsh;
+use ddelm::domain::locate::Locator;
 use ddelm::problem::expression::Formula;
 use ddelm::problem::field::{Field, Jets, Samples};
 use ddelm::solution::save;
@@ -18,13 +22,15 @@ use ddelm::solution::save;
 pub type Target = fn(&[u8]);
 
 /// The targets by name. The corpus of each is the folder of that name.
-pub const TARGETS: [(&str, Target); 6] = [
+pub const TARGETS: [(&str, Target); 8] = [
     ("formula", formula),
     ("problem", problem),
     ("overrides", overrides),
     ("safetensors", safetensors),
     ("numpy", numpy),
     ("points", points),
+    ("mesh", mesh),
+    ("domain", domain),
 ];
 
 /// A problem that overrides can be put on.
@@ -113,6 +119,35 @@ pub fn points(data: &[u8]) {
         assert_eq!(x.len(), y.len());
         if !x.is_empty() {
             assert!(csv::line_of(data, x.len() - 1) > 1);
+        }
+    }
+}
+
+/// Meshes of gmsh: no element of those that are read is folded, and every element holds its own middle.
+pub fn mesh(data: &[u8]) {
+    if let Ok(mesh) = gmsh::parse(Path::new("a.msh"), data) {
+        mesh.check("mesh").expect("what was read was checked");
+        let elements = Locator::new(&mesh);
+        for (k, map) in elements.maps().iter().enumerate() {
+            let middle = map.point(map.shape().center());
+            assert!(elements.locate(middle).is_some(), "no element holds {middle:?}, the middle of element {k}");
+        }
+        assert_eq!(mesh.roots().len(), mesh.elements.len());
+    }
+}
+
+/// Domains of problem files: those that are read are cut into subdomains, or refused with a reason.
+pub fn domain(data: &[u8]) {
+    let Ok(text) = str::from_utf8(data) else { return };
+    let file = ProblemFile::new(text);
+    examine(&file);
+    let Ok(case) = file.case() else { return };
+    let [x0, x1, y0, y1] = case.domain.bounding_box();
+    // As few as the outline allows: the outlines are tried here, not the patience.
+    if let Ok(cut) = case.domain.decompose(&Cut::Size(0.5 * (x1 - x0).max(y1 - y0))) {
+        for (k, subdomain) in cut.subdomains.iter().enumerate() {
+            let middle = subdomain.map.point(subdomain.map.shape().center());
+            assert!(cut.locate(middle).is_some(), "no subdomain holds {middle:?}, the middle of subdomain {k}");
         }
     }
 }

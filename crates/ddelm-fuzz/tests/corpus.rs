@@ -51,6 +51,16 @@ fn points() {
     run("points");
 }
 
+#[test]
+fn mesh() {
+    run("mesh");
+}
+
+#[test]
+fn domain() {
+    run("domain");
+}
+
 /// libFuzzer has all of them.
 #[test]
 fn every_target_is_an_entry_point() {

@@ -380,6 +380,109 @@ fn thin_rectangles_and_conditions() -> Vec<Trial> {
     trials
 }
 
+/// Domains that are no rectangles, cut as they suggest.
+fn other_domains() -> Vec<Trial> {
+    let disk = "circle = { center = [0, 0], radius = 1 }";
+    let corner = "polygon = [[0, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]]";
+    let gap = "x = [0, 2]\ny = [0, 1]\n[[domain.hole]]\ncircle = { center = [0.795, 0.5], radius = 0.2 }\n\
+               [[domain.hole]]\ncircle = { center = [1.205, 0.5], radius = 0.2 }";
+    let wedge = "polygon = [[-1, -1], [1, -1], [1, 1], [-1, 1]]\n[[domain.region]]\nname = 'a'\n\
+                 polygon = [[0, 0], [1, 0.3], [1, 1], [0.2, 1]]\n[equation.regions.a]\ndiffusion = 100";
+    let zero = "dirichlet = 0";
+    let text = |domain: &str, equation: &str, boundary: &str, points: usize| {
+        format!(
+            "[domain]\n{domain}\n[equation]\n{equation}\n[boundary]\n{boundary}\n[discretization]\npoints = {points}\n"
+        )
+    };
+    let finer = |size: f64, points: usize, own: f64| {
+        let changes = [format!("discretization.size={size}"), format!("discretization.points={points}")];
+        Truth::Finer(changes.to_vec(), own)
+    };
+    let spike = "exp(-1e5*((x - 0.2345)^2 + (y - 0.31)^2))";
+    let mut trials: Vec<Trial> = [
+        ("jump in a disk", disk, "diffusion = '1 + 99*step(x - 0.13)'\nsource = 1", zero, 12, finer(0.1, 8, 3e-2)),
+        (
+            "small jump in an L",
+            corner,
+            "diffusion = '1 + 0.02*step(x - 0.61)'\nsource = 1",
+            zero,
+            14,
+            finer(0.1, 8, 2e-4),
+        ),
+        ("source jumps in a disk", disk, "source = 'sign(x - 0.1234)'", zero, 12, finer(0.1, 10, 1e-4)),
+        ("reaction near resonance", disk, "reaction = -5.7831859\nsource = '1 + x'", zero, 12, finer(0.3, 20, 1e-7)),
+        (
+            "advection in a disk",
+            disk,
+            "diffusion = 1e-3\nadvection = [1, 0.5]\nsource = 1",
+            zero,
+            12,
+            finer(0.1, 14, 2e-2),
+        ),
+        ("a corner", corner, "source = 1", zero, 12, finer(0.1, 12, 1e-4)),
+        (
+            "two kinds at a corner",
+            corner,
+            "source = 1",
+            "dirichlet = 0\nside-4 = { neumann = 1 }",
+            12,
+            finer(0.1, 12, 1e-3),
+        ),
+        ("values jump on a circle", disk, "source = 0", "dirichlet = 'step(y - 0.2)'", 12, finer(0.1, 12, 5e-3)),
+        ("a narrow gap", gap, "source = 1", "dirichlet = 0\nhole-1 = { dirichlet = 1 }", 10, finer(0.1, 14, 1e-6)),
+        ("materials at an angle", wedge, "", zero, 12, finer(0.12, 12, 2e-3)),
+        ("a spike in a disk", disk, &format!("source = '1 + 1e6*{spike}'"), zero, 10, finer(0.05, 10, 5e-2)),
+    ]
+    .into_iter()
+    .map(|(name, domain, equation, boundary, points, truth)| {
+        // The regions of a domain come after its equation.
+        let text = match domain.split_once("\n[equation.regions.a]") {
+            Some((domain, region)) => {
+                text(domain, &format!("source = 1\n[equation.regions.a]{region}"), boundary, points)
+            }
+            None => text(domain, equation, boundary, points),
+        };
+        Trial::new(name, text, truth)
+    })
+    .collect();
+    // Large and small, far away, with a condition that is nearly another one, nearly not elliptic.
+    for scale in ["1e-9", "1", "1e9"] {
+        let domain = format!("circle = {{ center = [0, 0], radius = {scale} }}");
+        let u = format!("({scale}^2 - x^2 - y^2)/4");
+        trials.push(Trial::exact(format!("a disk of {scale}"), text(&domain, "source = 1", zero, 12), u));
+    }
+    let far = "circle = { center = [1e6, -1e6], radius = 1 }";
+    trials.push(Trial::exact("far away", text(far, "source = 4", zero, 12), "1 - (x - 1e6)^2 - (y + 1e6)^2"));
+    let robin = "robin = { coefficient = 1e12, value = 0 }";
+    trials.push(Trial::exact("robin 1e12", text(disk, "source = 4", robin, 12), "1 - x^2 - y^2"));
+    let tensor = "diffusion = [[1, 0.9999], [0.9999, 1]]\nsource = 1";
+    trials.push(Trial::exact("a tensor nearly singular", text(disk, tensor, zero, 12), "(1 - x^2 - y^2)/4"));
+    let tolerance = text(disk, &format!("source = '1 + 1e6*{spike}'"), zero, 8) + "tolerance = 1e-4\n";
+    let smaller = vec!["discretization.tolerance=1e-7".into(), "discretization.estimate=true".into()];
+    trials.push(Trial::new("a spike to a tolerance", tolerance, Truth::Finer(smaller, 1e-6)));
+    trials
+}
+
+/// Periodic sides, in one direction and in both.
+fn periodic_sides() -> Vec<Trial> {
+    let finer = |own: f64| {
+        let changes = ["discretization.subdomains=[16,16]", "discretization.points=14"];
+        Truth::Finer(changes.map(String::from).to_vec(), own)
+    };
+    let (one, both) = ("periodic = [\"x\"]\ndirichlet = 0", "periodic = [\"x\", \"y\"]\nmean = 0");
+    let trial = |name: &str, equation: &str, boundary: &str, counts: [usize; 2], points: usize, own: f64| {
+        Trial::new(name, file(equation, boundary, counts, points), finer(own))
+    };
+    let wave = "exp(sin(2*pi*x))*cos(2*pi*y)";
+    vec![
+        trial("periodic, smooth", &format!("source = \"{wave}\""), both, [3, 3], 10, 1e-11),
+        trial("periodic, a jump", "source = \"sign(x - 0.37)*sin(2*pi*y)\"", both, [3, 3], 12, 1e-3),
+        trial("a strip, smooth", &format!("source = \"{wave}\""), one, [3, 3], 10, 1e-11),
+        trial("a strip, resonance", &format!("reaction = -9.8\nsource = \"1 + {wave}\""), one, [2, 2], 8, 1e-9),
+        trial("a strip, a jump", "diffusion = \"1 + 9*step(x - 0.3)\"\nsource = 1", one, [4, 3], 10, 1e-2),
+    ]
+}
+
 /// What a problem file is refused with.
 fn refusal(text: &str) -> String {
     match ProblemFile::new(text).case().and_then(|case| case.solve(&Silent)) {
@@ -516,4 +619,22 @@ fn oscillating_coefficients() {
 #[test]
 fn thin_rectangles_and_all_kinds_of_conditions() {
     run(thin_rectangles_and_conditions());
+}
+
+#[test]
+fn other_domains_than_rectangles() {
+    run(other_domains());
+}
+
+#[test]
+fn periodic_sides_are_estimated_as_such() {
+    for outcome in run(periodic_sides()).iter().filter(|o| o.name.contains("smooth")) {
+        let (error, report) = outcome.found.as_ref().unwrap();
+        let estimate = report.estimate.as_ref().unwrap().l2;
+        assert!(
+            report.status == Status::Solved && estimate < 20.0 * error.max(1e-12),
+            "{}: {estimate:e}",
+            outcome.name
+        );
+    }
 }

@@ -265,8 +265,13 @@ impl Domain {
             }
             Extent::Outline(outline) => {
                 let size = if let Cut::Size(size) = *cut { Some(size) } else { None };
-                let settings =
-                    MeshSettings { size, most: MOST_SUBDOMAINS, quadrilaterals: !triangles, ..MeshSettings::default() };
+                let settings = MeshSettings {
+                    size,
+                    most: MOST_SUBDOMAINS,
+                    quadrilaterals: !triangles,
+                    periodic: self.periodic.clone(),
+                    ..MeshSettings::default()
+                };
                 self.assembled(Arc::new(Mesh::of_outline(outline, &settings)?))
             }
             Extent::Mesh(mesh) => self.assembled(mesh.clone()),

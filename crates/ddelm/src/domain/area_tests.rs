@@ -123,6 +123,34 @@ fn periodic_sides_are_no_parts_of_a_decomposition() {
     assert_eq!((cut.len(), cut.edges.len(), &cut.parts[..]), (6, 9, domain.parts()));
 }
 
+/// A hole near one side asks for small elements there; the side that is the same gets them, too.
+#[test]
+fn periodic_sides_of_an_outline_are_cut_alike() {
+    let wave = |key: &str, y: &str, t: [f64; 2]| Piece::formula(key, ["t", y], t).unwrap();
+    let (left, right) = ([[0.0, 1.0], [-0.3, 0.6], [0.0, 0.0]], [[2.0, 0.0], [1.7, 0.6], [2.0, 1.0]]);
+    let pieces = vec![
+        wave("o[0]", "0.1*sin(pi*t)", [0.0, 2.0]),
+        Piece::spline("o[1]", &right).unwrap(),
+        wave("o[2]", "1 + 0.1*sin(pi*t)", [2.0, 0.0]),
+        Piece::spline("o[3]", &left).unwrap(),
+    ];
+    let hole = |center: Point| {
+        let outline = Loop::circle("h", center, 0.05).unwrap();
+        NamedLoop { name: "hole".into(), outline }
+    };
+    for center in [[1.6, 0.6], [0.0, 0.1], [1.0, 0.07], [0.5, 1.0]] {
+        let outer = Loop::outline("o", pieces.clone()).unwrap();
+        let domain = Domain::outline(Outline::new(outer, vec![hole(center)], Vec::new()).unwrap());
+        let domain = domain.periodic(&[(1, 3), (0, 2)]).unwrap();
+        for cut in [Cut::Default, Cut::Size(0.8), Cut::Size(0.15)] {
+            let cut = domain.decompose(&cut).unwrap();
+            assert_eq!(cut.parts, ["hole"]);
+            let open = cut.subdomains.iter().flat_map(|s| s.boundaries()).count();
+            assert!((8..60).contains(&open), "{center:?}: {open} sides are not glued");
+        }
+    }
+}
+
 #[test]
 fn a_mesh_is_taken_as_it_is() {
     let outline = Outline::simple(Loop::circle("c", [0.0, 0.0], 1.0).unwrap()).unwrap();

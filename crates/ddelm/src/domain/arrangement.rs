@@ -15,6 +15,12 @@ use super::loops::{Loop, SAME_POINT, show};
 use super::meeting::{Polyline, nearest};
 use super::plane::{Rectangle, distance};
 
+/// How many times its own size a domain may be away from the origin: beyond, its points are not told from each other.
+const FARTHEST: f64 = 1e7;
+
+/// A closed piece reaches this much farther than points that are one.
+const SHORTEST: f64 = 100.0;
+
 /// Which loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LoopId {
@@ -83,7 +89,14 @@ impl Arrangement {
             .chain(holes.iter().enumerate().map(|(k, l)| (LoopId::Hole(k), l)))
             .chain(regions.iter().enumerate().map(|(k, l)| (LoopId::Region(k), l)));
         let bounds = outer.pieces.iter().flat_map(|p| p.curve.samples(0.1, 1).into_iter().map(|s| p.curve.point(s)));
-        let [w, h] = Rectangle::around(bounds).extent();
+        let around = Rectangle::around(bounds);
+        let [w, h] = around.extent();
+        if around.farthest() > FARTHEST * w.hypot(h) {
+            let far = around.farthest();
+            let problem =
+                format!("it is {:.1e} large, and {far:.1e} away from the origin: points are too close", w.hypot(h));
+            return Err(Error::input(&outer.key, "the outline", problem, "move the domain to the origin"));
+        }
         let mut this = Arrangement {
             vertices: Vec::new(),
             strands: Vec::new(),
@@ -92,7 +105,7 @@ impl Arrangement {
         };
         let mut known = VertexFinder::new(this.tolerance);
         for (id, one) in loops.clone() {
-            this.add_loop(id, one, names, &mut known);
+            this.add_loop(id, one, names, &mut known)?;
         }
         // Ends of one loop that lie on another cut it there; a hole across a region cuts both.
         this.cut_at_vertices()?;
@@ -118,7 +131,7 @@ impl Arrangement {
         }))
     }
 
-    fn add_loop(&mut self, id: LoopId, one: &Loop, names: &[String], known: &mut VertexFinder) {
+    fn add_loop(&mut self, id: LoopId, one: &Loop, names: &[String], known: &mut VertexFinder) -> Result<()> {
         for piece in &one.pieces {
             let name = names.iter().position(|name| Some(name) == piece.name.as_ref());
             let mut cuts = vec![0.0];
@@ -127,10 +140,17 @@ impl Arrangement {
             for w in cuts.windows(2) {
                 let curve = piece.curve.part(w[0], w[1]);
                 let ends = curve.ends().map(|p| known.find_or_add(p, &mut self.vertices));
+                let [start, middle] = [0.0, 0.5].map(|s| curve.point(s));
+                if ends[0] == ends[1] && distance(start, middle) < SHORTEST * self.tolerance {
+                    let problem = format!("the piece at {} is too short beside the domain", show(start));
+                    let hint = format!("pieces are longer than {:.0e}", SHORTEST * self.tolerance);
+                    return Err(Error::input(&piece.key, "the piece", problem, hint));
+                }
                 let owner = Owner { id, name, reversed: false, key: piece.key.clone() };
                 self.strands.push(Strand { curve, ends, owners: vec![owner] });
             }
         }
+        Ok(())
     }
 
     /// Cuts strands at vertices that lie on them. A loop that touches itself is an error.
@@ -318,9 +338,11 @@ impl VertexFinder {
     }
 
     fn find_or_add(&mut self, p: Point, vertices: &mut Vec<Point>) -> usize {
+        // A loop that is far too large has its ends in the last cell, and is refused later.
         let cell = p.map(|v| (v / (2.0 * self.tolerance)).floor() as i64);
         for (i, j) in (-1..=1).flat_map(|i| (-1..=1).map(move |j| (i, j))) {
-            for &v in self.cells.get(&[cell[0] + i, cell[1] + j]).into_iter().flatten() {
+            let near = [cell[0].saturating_add(i), cell[1].saturating_add(j)];
+            for &v in self.cells.get(&near).into_iter().flatten() {
                 if distance(vertices[v], p) <= self.tolerance {
                     return v;
                 }

@@ -107,30 +107,39 @@ impl Bulge {
         self.coefficients.iter().flatten().all(|c| c.is_finite())
     }
 
-    /// N, N' and N'' at s.
-    pub fn at(&self, s: f64) -> [Point; 3] {
+    /// N and its derivatives at s, D in all; N' and N'' cost as much as N each.
+    #[inline]
+    pub fn at<const D: usize>(&self, s: f64) -> [Point; D] {
         let z = 2.0 * s - 1.0;
-        let mut sum = [[0.0; 2]; 3];
-        // T_k, T_k', T_k'' and those of k + 1.
-        let (mut now, mut next) = ([1.0, 0.0, 0.0], [z, 1.0, 0.0]);
+        let mut sum = [[0.0; 2]; D];
+        // T_k and its derivatives, and those of k + 1.
+        let (mut now, mut next) = ([0.0; D], [0.0; D]);
+        (now[0], next[0]) = (1.0, z);
+        if D > 1 {
+            next[1] = 1.0;
+        }
         for c in &self.coefficients {
             for (row, t) in sum.iter_mut().zip(now) {
                 row[0] += c[0] * t;
                 row[1] += c[1] * t;
             }
-            let after = [
-                2.0 * z * next[0] - now[0],
-                2.0 * next[0] + 2.0 * z * next[1] - now[1],
-                4.0 * next[1] + 2.0 * z * next[2] - now[2],
-            ];
+            let carried = |d: usize| if d > 0 { (2 * d) as f64 * next[d - 1] } else { 0.0 };
+            let after = std::array::from_fn(|d| carried(d) + 2.0 * z * next[d] - now[d]);
             (now, next) = (next, after);
         }
-        [sum[0], sum[1].map(|v| 2.0 * v), sum[2].map(|v| 4.0 * v)]
+        // d/ds is twice d/dz.
+        let mut unit = 1.0;
+        for row in &mut sum {
+            row[0] *= unit;
+            row[1] *= unit;
+            unit *= 2.0;
+        }
+        sum
     }
 
     /// `s (1 - s) N(s)`: how far the side is from its chord at s.
     pub fn offset(&self, s: f64) -> Point {
-        self.at(s)[0].map(|v| s * (1.0 - s) * v)
+        self.at::<1>(s)[0].map(|v| s * (1.0 - s) * v)
     }
 }
 

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use crate::domain::map::Point;
 
-use super::arrangement::Arrangement;
+use super::arrangement::{Arrangement, Strand};
 use super::curve::Curve;
 use super::mesh::MeshSettings;
+use super::partners::{Partner, partners};
 use super::plane::{distance, norm};
 use super::quadtree::Quadtree;
 use super::sizes::allowed_turn;
@@ -20,54 +21,111 @@ pub struct Chord {
     pub strand: usize,
     /// The parameters of the strand at its ends.
     pub interval: [f64; 2],
+    /// The chord of a periodic side that it is, moved.
+    pub partner: Option<usize>,
 }
 
 /// All sides on strands. The first vertices are those of the arrangement.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Chords {
     /// Where sides end.
     pub vertices: Vec<Point>,
     /// The sides.
     pub chords: Vec<Chord>,
+    /// The strands that are cut together.
+    partners: Vec<Option<Partner>>,
 }
 
 impl Chords {
     /// Cuts strands so that no piece is longer than the size there or turns too much: the density
-    /// `max(1/size, curvature/turn)` is shared equally by the pieces.
+    /// `max(1/size, curvature/turn)` is shared equally by the pieces. The larger density of two partners counts for both.
     pub fn new(arrangement: &Arrangement, field: &Quadtree, settings: &MeshSettings) -> Self {
-        let mut this = Chords { vertices: arrangement.vertices.clone(), chords: Vec::new() };
-        for (k, strand) in arrangement.strands.iter().enumerate() {
+        let partners = partners(arrangement, &settings.periodic);
+        let mut this = Chords { vertices: arrangement.vertices.clone(), chords: Vec::new(), partners };
+        let follows = |k: usize| this.partners.iter().flatten().any(|partner| partner.strand == k);
+        let leading: Vec<usize> = (0..arrangement.strands.len()).filter(|&k| !follows(k)).collect();
+        for k in leading {
+            let (strand, partner) = (&arrangement.strands[k], this.partners[k]);
             let least = if strand.ends[0] == strand.ends[1] { 3 } else { 1 };
             let density = |s: f64| {
-                let curvature = strand.curve.curvature(s);
-                let turn = allowed_turn(strand, curvature, settings);
-                (1.0 / field.size(strand.curve.point(s))).max(curvature.abs() / turn)
+                let (p, curvature) = (strand.curve.point(s), strand.curve.curvature(s));
+                let (mut size, mut turn) = (field.size(p), allowed_turn(strand, curvature, settings));
+                if let Some(partner) = partner {
+                    // What is convex here is concave there.
+                    size = size.min(field.size(partner.moved(p)));
+                    turn = turn.min(allowed_turn(strand, -curvature, settings));
+                }
+                (1.0 / size).max(curvature.abs() / turn)
             };
-            let mut from = (0.0, strand.ends[0]);
             let cuts = equal_parts(&strand.curve, density, least);
-            for (c, &s) in cuts.iter().enumerate() {
-                let end = if c + 1 == cuts.len() { strand.ends[1] } else { this.add_vertex(strand.curve.point(s)) };
-                this.chords.push(Chord { ends: [from.1, end], strand: k, interval: [from.0, s] });
-                from = (s, end);
+            let first = this.chords.len();
+            this.cut(arrangement, k, &cuts);
+            let Some(partner) = partner else { continue };
+            let inner = &cuts[..cuts.len() - 1];
+            let mut there: Vec<f64> =
+                inner.iter().map(|&s| partner.parameter(arrangement, strand.curve.point(s))).collect();
+            if partner.reversed {
+                there.reverse();
+            }
+            there.push(1.0);
+            this.cut(arrangement, partner.strand, &there);
+            for i in 0..cuts.len() {
+                let j = if partner.reversed { cuts.len() - 1 - i } else { i };
+                this.join(first + i, first + cuts.len() + j);
             }
         }
         this.halve_twins(arrangement);
         this
     }
 
-    /// Halves chords by their numbers.
+    /// Cuts a strand at the given parameters, of which the last is 1.
+    fn cut(&mut self, arrangement: &Arrangement, strand: usize, cuts: &[f64]) {
+        let Strand { curve, ends, .. } = &arrangement.strands[strand];
+        let mut from = (0.0, ends[0]);
+        for (c, &s) in cuts.iter().enumerate() {
+            let end = if c + 1 == cuts.len() { ends[1] } else { self.add_vertex(curve.point(s)) };
+            self.chords.push(Chord { ends: [from.1, end], strand, interval: [from.0, s], partner: None });
+            from = (s, end);
+        }
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        self.chords[a].partner = Some(b);
+        self.chords[b].partner = Some(a);
+    }
+
+    /// Halves chords by their numbers, and their partners with them.
     pub fn halve(&mut self, arrangement: &Arrangement, which: &[usize]) {
-        let mut which = which.to_vec();
+        let mut which: Vec<usize> = which.iter().flat_map(|&k| [Some(k), self.chords[k].partner]).flatten().collect();
         which.sort_unstable();
         which.dedup();
         for k in which {
             let chord = self.chords[k];
-            let middle = 0.5 * (chord.interval[0] + chord.interval[1]);
-            let v = self.add_vertex(arrangement.strands[chord.strand].curve.point(middle));
-            self.chords[k] = Chord { ends: [chord.ends[0], v], interval: [chord.interval[0], middle], ..chord };
-            self.chords.push(Chord { ends: [v, chord.ends[1]], interval: [middle, chord.interval[1]], ..chord });
+            let Some(partner) = self.partners[chord.strand] else {
+                // A chord that follows another is halved with it.
+                if chord.partner.is_none() {
+                    self.halve_at(arrangement, k, middle_of(&chord));
+                }
+                continue;
+            };
+            let t = chord.partner.expect("strands with partners have chords with partners");
+            let middle = arrangement.strands[chord.strand].curve.point(middle_of(&chord));
+            let second = self.halve_at(arrangement, k, middle_of(&chord));
+            let other = self.halve_at(arrangement, t, partner.parameter(arrangement, middle));
+            let [near, far] = if partner.reversed { [other, t] } else { [t, other] };
+            self.join(k, near);
+            self.join(second, far);
         }
         self.halve_twins(arrangement);
+    }
+
+    /// Halves a chord at a parameter; it becomes its first half, and the number of the second comes back.
+    fn halve_at(&mut self, arrangement: &Arrangement, k: usize, middle: f64) -> usize {
+        let chord = self.chords[k];
+        let v = self.add_vertex(arrangement.strands[chord.strand].curve.point(middle));
+        self.chords[k] = Chord { ends: [chord.ends[0], v], interval: [chord.interval[0], middle], ..chord };
+        self.chords.push(Chord { ends: [v, chord.ends[1]], interval: [middle, chord.interval[1]], ..chord });
+        self.chords.len() - 1
     }
 
     /// The chords by their ends, the smaller number first.
@@ -99,6 +157,10 @@ impl Chords {
         self.vertices.push(p);
         self.vertices.len() - 1
     }
+}
+
+fn middle_of(chord: &Chord) -> f64 {
+    0.5 * (chord.interval[0] + chord.interval[1])
 }
 
 /// Two numbers, the smaller one first.

@@ -13,6 +13,9 @@ use super::spline::SplineEnds;
 /// Ends that are this close, as a part of the size of the loop or of the domain, are one point.
 pub const SAME_POINT: f64 = 1e-8;
 
+/// Coordinates beyond which, and sizes below whose inverse, there are no outlines.
+const LARGEST: f64 = 1e30;
+
 /// A piece of a loop.
 #[derive(Debug, Clone)]
 pub struct Piece {
@@ -177,7 +180,14 @@ impl Loop {
 
     /// Checks that the pieces follow each other, and turns the loop counter-clockwise.
     fn closed(key: &str, pieces: Vec<Piece>, default_name: Option<&'static str>) -> Result<Self> {
-        let size = norm_of(Rectangle::around(pieces.iter().flat_map(|p| flat(&p.curve))));
+        let around = Rectangle::around(pieces.iter().flat_map(|p| flat(&p.curve)));
+        let size = norm_of(around);
+        let far = around.farthest();
+        if !(size > 1.0 / LARGEST && far < LARGEST) {
+            let problem =
+                format!("it is {size:.1e} large, and {far:.1e} away from the origin: that is beyond all numbers");
+            return Err(Error::input(key, "the outline", problem, "choose another unit of length"));
+        }
         for (k, piece) in pieces.iter().enumerate() {
             let next = &pieces[(k + 1) % pieces.len()];
             let (end, start) = (piece.curve.point(1.0), next.curve.point(0.0));
@@ -198,7 +208,8 @@ impl Loop {
         this.set_default_names();
         let area = this.area();
         if area.abs() < 1e-12 * size * size {
-            return Err(Error::input(key, "the outline", "it encloses no area", ""));
+            let hint = "its points do not lie on a line, and follow each other around the domain";
+            return Err(Error::input(key, "the outline", "it encloses no area", hint));
         }
         if area < 0.0 {
             this.pieces.reverse();

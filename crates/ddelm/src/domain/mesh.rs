@@ -25,11 +25,20 @@ pub struct MeshSettings {
     pub quadrilaterals: bool,
     /// More elements than this are refused.
     pub most: usize,
+    /// Pairs of sides, as numbers of [`Mesh::names`], that are cut alike.
+    pub periodic: Vec<(usize, usize)>,
 }
 
 impl Default for MeshSettings {
     fn default() -> Self {
-        MeshSettings { size: None, convex_turn: 45.0, concave_turn: 30.0, quadrilaterals: true, most: 4_000_000 }
+        MeshSettings {
+            size: None,
+            convex_turn: 45.0,
+            concave_turn: 30.0,
+            quadrilaterals: true,
+            most: 4_000_000,
+            periodic: Vec::new(),
+        }
     }
 }
 

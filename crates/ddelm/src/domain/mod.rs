@@ -62,6 +62,7 @@ mod meeting;
 pub mod mesh;
 pub mod outline;
 mod pairing;
+mod partners;
 mod places;
 pub mod plane;
 mod quadtree;

@@ -82,6 +82,11 @@ impl Rectangle {
         (0..2).all(|a| self.low[a] <= other.high[a] && other.low[a] <= self.high[a])
     }
 
+    /// The largest coordinate, without its sign.
+    pub fn farthest(&self) -> f64 {
+        self.low.iter().chain(&self.high).fold(0.0, |far, v| far.max(v.abs()))
+    }
+
     /// Whether a point lies in the box.
     pub fn contains(&self, p: Point) -> bool {
         (0..2).all(|a| self.low[a] <= p[a] && p[a] <= self.high[a])

@@ -92,12 +92,12 @@ impl ShapeMap {
 
     /// `F(xi)`.
     pub fn point(&self, xi: Point) -> Point {
-        self.jet(xi).point
+        self.jet_to::<1>(xi).point
     }
 
     /// `J[a][b] = dx_a / dxi_b`.
     pub fn jacobian(&self, xi: Point) -> [[f64; 2]; 2] {
-        self.jet(xi).jacobian
+        self.jet_to::<2>(xi).jacobian
     }
 
     /// `H[a][b][c] = d^2 x_a / dxi_b dxi_c`.
@@ -107,12 +107,17 @@ impl ShapeMap {
 
     /// Point, Jacobian and second derivatives at once.
     pub fn jet(&self, xi: Point) -> Jet {
+        self.jet_to::<3>(xi)
+    }
+
+    /// The point, and the first `D - 1` of its derivatives; the others are those of the straight element.
+    fn jet_to<const D: usize>(&self, xi: Point) -> Jet {
         let mut jet = self.straight_jet(xi);
         for (side, bulge) in self.bulges.iter().enumerate() {
             match self.shape {
                 _ if bulge.is_straight() => {}
-                Shape::Triangle => add_to_triangle(&mut jet, side, bulge, xi),
-                Shape::Quadrilateral => add_to_square(&mut jet, side, bulge, xi),
+                Shape::Triangle => add_to_triangle::<D>(&mut jet, side, bulge, xi),
+                Shape::Quadrilateral => add_to_square::<D>(&mut jet, side, bulge, xi),
             }
         }
         jet
@@ -177,7 +182,7 @@ impl ShapeMap {
         let mut xi = start;
         let mut last = f64::INFINITY;
         for _ in 0..40 {
-            let jet = self.jet(xi);
+            let jet = self.jet_to::<2>(xi);
             let step = solve(jet.jacobian, subtract(x, jet.point));
             let size = step[0].abs().max(step[1].abs());
             if !size.is_finite() {
@@ -187,7 +192,7 @@ impl ShapeMap {
             xi = [0, 1].map(|k| (xi[k] + damping * step[k]).clamp(-0.3, 1.3));
             // Squared by the next step, this is rounding.
             if size < 1e-8 {
-                let jet = self.jet(xi);
+                let jet = self.jet_to::<2>(xi);
                 let step = solve(jet.jacobian, subtract(x, jet.point));
                 return Some([xi[0] + step[0], xi[1] + step[1]]);
             }
@@ -229,11 +234,11 @@ impl Map for ShapeMap {
     }
 
     fn point(&self, xi: Point) -> Point {
-        self.jet(xi).point
+        ShapeMap::point(self, xi)
     }
 
     fn jacobian(&self, xi: Point) -> [[f64; 2]; 2] {
-        self.jet(xi).jacobian
+        ShapeMap::jacobian(self, xi)
     }
 
     fn hessian(&self, xi: Point) -> [[[f64; 2]; 2]; 2] {
@@ -257,32 +262,40 @@ fn solve(j: [[f64; 2]; 2], r: Point) -> Point {
 }
 
 /// Adds `q N(s)` with the derivatives of q and s: value, gradient, second derivatives of q; the gradient of the linear s.
-fn add(jet: &mut Jet, q: f64, dq: Point, ddq: [[f64; 2]; 2], ds: Point, n: [Point; 3]) {
+#[inline]
+fn add<const D: usize>(jet: &mut Jet, q: f64, dq: Point, ddq: [[f64; 2]; 2], ds: Point, n: [Point; D]) {
     for a in 0..2 {
-        let [value, first, second] = n.map(|v| v[a]);
+        let n = |d: usize| if d < D { n[d][a] } else { 0.0 };
+        let (value, first, second) = (n(0), n(1), n(2));
         jet.point[a] += q * value;
         for b in 0..2 {
-            jet.jacobian[a][b] += dq[b] * value + q * ds[b] * first;
+            if D > 1 {
+                jet.jacobian[a][b] += dq[b] * value + q * ds[b] * first;
+            }
             for c in 0..2 {
-                let mixed = dq[b] * ds[c] + dq[c] * ds[b];
-                jet.hessian[a][b][c] += ddq[b][c] * value + mixed * first + q * ds[b] * ds[c] * second;
+                if D > 2 {
+                    let mixed = dq[b] * ds[c] + dq[c] * ds[b];
+                    jet.hessian[a][b][c] += ddq[b][c] * value + mixed * first + q * ds[b] * ds[c] * second;
+                }
             }
         }
     }
 }
 
-fn add_to_triangle(jet: &mut Jet, side: usize, bulge: &Bulge, [x, y]: Point) {
+#[inline]
+fn add_to_triangle<const D: usize>(jet: &mut Jet, side: usize, bulge: &Bulge, [x, y]: Point) {
     const GRADIENTS: [Point; 3] = [[-1.0, -1.0], [1.0, 0.0], [0.0, 1.0]];
     let lambda = [1.0 - x - y, x, y];
     let (a, b) = (side, (side + 1) % 3);
     let (la, lb, ga, gb) = (lambda[a], lambda[b], GRADIENTS[a], GRADIENTS[b]);
-    let n = bulge.at(0.5 * (1.0 + lb - la));
+    let n = bulge.at::<D>(0.5 * (1.0 + lb - la));
     let dq = [0, 1].map(|k| la * gb[k] + lb * ga[k]);
     let ddq = [0, 1].map(|k| [0, 1].map(|l| ga[k] * gb[l] + ga[l] * gb[k]));
     add(jet, la * lb, dq, ddq, [0, 1].map(|k| 0.5 * (gb[k] - ga[k])), n);
 }
 
-fn add_to_square(jet: &mut Jet, side: usize, bulge: &Bulge, [x, y]: Point) {
+#[inline]
+fn add_to_square<const D: usize>(jet: &mut Jet, side: usize, bulge: &Bulge, [x, y]: Point) {
     // Along the side s, across it the weight w, which is 1 on the side and 0 on the opposite one; axes of s and w.
     let (s, w, along, ds, dw) = match side {
         0 => (x, 1.0 - y, 0, 1.0, -1.0),
@@ -299,7 +312,7 @@ fn add_to_square(jet: &mut Jet, side: usize, bulge: &Bulge, [x, y]: Point) {
     ddq[along][across] = dw * (1.0 - 2.0 * s) * ds;
     ddq[across][along] = ddq[along][across];
     gradient[along] = ds;
-    add(jet, w * hat, dq, ddq, gradient, bulge.at(s));
+    add(jet, w * hat, dq, ddq, gradient, bulge.at::<D>(s));
 }
 
 #[cfg(test)]

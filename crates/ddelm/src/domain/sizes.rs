@@ -151,17 +151,14 @@ fn corner_gaps(
     size: f64,
     found: &mut Vec<(Point, f64)>,
 ) {
+    let around = strands_around(arrangement);
+    let boundary = BoundaryTree::new(arrangement, chords);
     for (v, &p) in arrangement.vertices.iter().enumerate() {
         let mut best = (size / GAP, None);
         tree.search(&Rectangle { low: p, high: p }.grown(best.0), |c| {
             let (strand, [a, b]) = chords[c];
             let ends = arrangement.strands[strand].ends;
-            let neighbours = arrangement
-                .strands
-                .iter()
-                .filter(|s| s.ends.contains(&v))
-                .any(|s| s.ends.iter().any(|e| ends.contains(e)));
-            if neighbours {
+            if around[v].iter().any(|&s| arrangement.strands[s].ends.iter().any(|e| ends.contains(e))) {
                 return None::<()>;
             }
             let gap = segment_distance(p, a, b);
@@ -173,10 +170,44 @@ fn corner_gaps(
             None
         });
         let (gap, Some(q)) = best else { continue };
-        let middle = between(p, q, 0.5);
-        let boundary = chords.iter().filter(|(k, _)| arrangement.strands[*k].boundary().is_some());
-        if boundary.filter(|(_, [a, b])| ray_crosses(middle, *a, *b)).count() % 2 == 1 {
+        if boundary.holds(between(p, q, 0.5)) {
             found.extend([(p, GAP * gap), (q, GAP * gap)]);
         }
+    }
+}
+
+/// The strands that end in each vertex.
+fn strands_around(arrangement: &Arrangement) -> Vec<Vec<usize>> {
+    let mut around = vec![Vec::new(); arrangement.vertices.len()];
+    for (k, strand) in arrangement.strands.iter().enumerate() {
+        strand.ends.iter().for_each(|&v| around[v].push(k));
+    }
+    around
+}
+
+/// The chords of the boundary, to tell inside from outside.
+struct BoundaryTree {
+    chords: Vec<[Point; 2]>,
+    tree: BoxTree,
+}
+
+impl BoundaryTree {
+    fn new(arrangement: &Arrangement, chords: &[(usize, [Point; 2])]) -> Self {
+        let on_boundary = chords.iter().filter(|(k, _)| arrangement.strands[*k].boundary().is_some());
+        let chords: Vec<[Point; 2]> = on_boundary.map(|(_, ends)| *ends).collect();
+        let tree = BoxTree::new(&chords.iter().map(|ends| Rectangle::around(*ends)).collect::<Vec<_>>());
+        BoundaryTree { chords, tree }
+    }
+
+    /// Whether a ray from the point to the right leaves the domain once more than it enters it.
+    fn holds(&self, p: Point) -> bool {
+        let mut crossed = 0;
+        let ray = Rectangle { low: p, high: [f64::INFINITY, p[1]] };
+        self.tree.search(&ray, |c| {
+            let [a, b] = self.chords[c];
+            crossed += usize::from(ray_crosses(p, a, b));
+            None::<()>
+        });
+        crossed % 2 == 1
     }
 }

@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_vertex_out_of_place_goes_to_the_middle_and_a_grid_stays() {
-        let chords = Chords { vertices: Vec::new(), chords: Vec::new() };
+        let chords = Chords::default();
         let arrangement =
             crate::domain::outline::Outline::simple(crate::domain::outline::Loop::circle("c", [0.0; 2], 1.0).unwrap())
                 .unwrap()

@@ -20,12 +20,13 @@ pub fn triangulate(points: &[Point], chords: &[[usize; 2]]) -> Result<Vec<[usize
     let tidy = |v: f64| if v.abs() < 1e-30 { 0.0 } else { v };
     let scaled = |p: &Point| Point2::new(tidy((p[0] - center[0]) / scale), tidy((p[1] - center[1]) / scale));
     let mut refused: Vec<[usize; 2]> = Vec::new();
-    let cdt = ConstrainedDelaunayTriangulation::<Point2<f64>>::try_bulk_load_cdt(
+    let loaded = ConstrainedDelaunayTriangulation::<Point2<f64>>::try_bulk_load_cdt(
         points.iter().map(scaled).collect(),
         chords.to_vec(),
         |ends| refused.push(ordered(ends)),
-    )
-    .expect("coordinates are finite and of size one");
+    );
+    // Coordinates that are not finite are those of curves that are too steep for numbers.
+    let Ok(cdt) = loaded else { return Err((0..chords.len()).collect()) };
     if cdt.num_vertices() != points.len() {
         // Two points are one: the chords that end there are too short to be told apart.
         return Err((0..chords.len()).collect());

@@ -16,6 +16,16 @@ pub(super) const WHOLE: &[&str] = &["periodic", "mean"];
 /// The keys of `[[boundary.left.part]]` beside those of a condition.
 pub(super) const PART: &[&str] = &["from", "to", "name"];
 
+/// The name of a part of the boundary, which becomes a key below `[boundary]` and must not be another one.
+pub(super) fn part_name(key: &str, name: &str) -> Result<String> {
+    if name.is_empty() || CONDITION.iter().chain(WHOLE).any(|word| *word == name) {
+        let problem = "[boundary] needs this word for something else";
+        let problem = if name.is_empty() { "the name is empty" } else { problem };
+        return Err(Error::input(key, format!("\"{name}\""), problem, "choose another name, for example \"wall\""));
+    }
+    Ok(name.into())
+}
+
 /// A part of a side of a rectangle that has its own condition.
 pub(super) struct SidePart<'d> {
     /// The side.
@@ -40,7 +50,9 @@ pub(super) fn side_parts<'d>(root: &Section<'d>) -> Result<Vec<SidePart<'d>>> {
                 section.number(name)?.ok_or_else(|| section.missing(name, hint))
             };
             let interval = [end("from")?, end("to")?];
-            let name = section.text("name")?.map_or_else(|| format!("{side_name}-{}", k + 1), String::from);
+            let default = || format!("{side_name}-{}", k + 1);
+            let name = section.text("name")?;
+            let name = name.map_or_else(|| Ok(default()), |name| part_name(&section.key("name"), name))?;
             parts.push(SidePart { side, name, interval, section });
         }
     }

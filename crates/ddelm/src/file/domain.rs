@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::boundary::SidePart;
+use super::boundary::{SidePart, part_name};
 use super::document::{Kind, Value};
 use super::section::{Section, list, number, pair, shown, text, unexpected};
 use crate::base::error::{Error, Result};
@@ -93,7 +93,7 @@ fn holes(section: &Section) -> Result<Vec<NamedLoop>> {
     let count = tables.len();
     let read = |(k, hole): (usize, &Section)| {
         let default = || if count == 1 { "hole".into() } else { format!("hole-{}", k + 1) };
-        let name = hole.text("name")?.map_or_else(default, String::from);
+        let name = hole.text("name")?.map_or_else(|| Ok(default()), |name| part_name(&hole.key("name"), name))?;
         Ok(NamedLoop { name, outline: inner(hole)? })
     };
     tables.iter().enumerate().map(read).collect()
@@ -163,7 +163,7 @@ fn loop_of(section: &Section, shape: &str) -> Result<Loop> {
 /// The names of the sides of a polygon.
 fn names(section: &Section, value: &Value, sides: usize) -> Result<Vec<String>> {
     let key = section.key("names");
-    let names = list(&key, value, "[\"floor\", \"wall\", \"roof\"]", |key, value| Ok(text(key, value)?.to_string()))?;
+    let names = list(&key, value, "[\"floor\", \"wall\", \"roof\"]", |key, value| part_name(key, text(key, value)?))?;
     if names.len() != sides {
         let problem = format!("{} names for {sides} sides", names.len());
         return Err(Error::input(key, shown(&value.kind), problem, "one name for each side, or none at all"));
@@ -211,7 +211,7 @@ fn piece(section: &Section) -> Result<Piece> {
         return Err(Error::input(section.key("t"), "...", "only a curve has a parameter", "leave it out"));
     }
     Ok(match section.text("name")? {
-        Some(name) => piece.named(name),
+        Some(name) => piece.named(&part_name(&section.key("name"), name)?),
         None => piece,
     })
 }

@@ -66,7 +66,8 @@ impl Second {
         };
         let points = if settings.scaled_rows { settings.points } else { settings.points.min(ENOUGH_POINTS) };
         let fewer = (points - points / 8).max(points.min(FEW_POINTS));
-        let other = match first.grid() {
+        // The sides of a periodic rectangle are interfaces: its other decomposition is itself, cut into four.
+        let other = match first.grid().filter(|_| !first.is_periodic()) {
             Some((x, y, counts)) if counts != [1, 1] => {
                 let other = Decomposition::rectangle(x, y, counts.map(other_count))?;
                 Some(on(other, points)?)

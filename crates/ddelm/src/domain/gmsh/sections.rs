@@ -151,7 +151,7 @@ fn entities(scanner: &mut Scanner, groups: &mut HashMap<(i64, i64), i64>) -> Res
             for k in 0..scanner.count(physical, 1, "groups")? {
                 let group = scanner.int("a group")?;
                 if k == 0 {
-                    groups.insert((dimension as i64, tag), group.abs());
+                    groups.insert((dimension as i64, tag), group.saturating_abs());
                 }
             }
             if dimension > 0 {
@@ -217,7 +217,7 @@ fn elements_2(scanner: &mut Scanner, mesh: &mut RawMesh) -> Result<()> {
             for k in 0..tags {
                 let tag = scanner.int("a tag of an element")?;
                 if k == 0 {
-                    group = tag.abs();
+                    group = tag.saturating_abs();
                 }
             }
             element(scanner, mesh, kind, group, |s| Ok(s.int("a node of an element")? as u64))?;
