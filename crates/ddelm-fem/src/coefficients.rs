@@ -63,16 +63,16 @@ pub(super) struct Terms<'a> {
 impl<'a> Terms<'a> {
     /// Refuses every other equation.
     pub fn new(equation: &'a Equation) -> Result<Self> {
-        let Equation::SecondOrder { diffusion, advection, reaction } = equation else {
+        let Some(diffusion) = equation.leading() else {
             return Err(refuse("equation", "plate", "the reference solver knows equations of second order only"));
         };
-        if let Some([x, y]) = advection
+        if let Some([x, y]) = equation.advection()
             && [x, y].iter().any(|b| b.constant() != Some(0.0))
         {
             let value = format!("({}, {})", x.describe(), y.describe());
             return Err(refuse("equation.advection", &value, "the reference solver knows symmetric equations only"));
         }
-        Ok(Terms { diffusion, reaction: reaction.as_ref() })
+        Ok(Terms { diffusion, reaction: equation.reaction() })
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ddelm::domain::sample::Sample;
 use ddelm::solution::vtk::{Cells, MOST_CELLS, Patch, vectors_of, write_patches};
-use ddelm::{Equation, Problem, Result};
+use ddelm::{Problem, Result};
 
 use crate::FiniteElementSolution;
 
@@ -30,7 +30,7 @@ fn patch(solution: &FiniteElementSolution, problem: &Problem, [cx, cy]: [usize; 
     solution.values(&points.x, &points.y, &mut u);
     solution.gradients(&points.x, &points.y, &mut ux, &mut uy);
     let mut vectors = vec![("gradient", vectors_of(&ux, &uy))];
-    if let Equation::SecondOrder { diffusion, .. } = &problem.equation {
+    if let Some(diffusion) = problem.equation.leading() {
         let entries = diffusion.entries().into_iter().map(|a| points.values(a.as_ref(), "equation.diffusion", 0));
         let a: Vec<Vec<f64>> = entries.collect::<Result<_>>()?;
         let row = |k: usize| -> Vec<f64> {
@@ -56,7 +56,7 @@ fn patch(solution: &FiniteElementSolution, problem: &Problem, [cx, cy]: [usize; 
 mod tests {
     use base64::Engine;
     use base64::engine::general_purpose::STANDARD;
-    use ddelm::{Condition, Diffusion, constant, function};
+    use ddelm::{Condition, Diffusion, Equation, constant, function};
 
     use super::*;
 

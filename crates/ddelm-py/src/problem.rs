@@ -43,11 +43,11 @@ impl Problem {
         exact: Option<&Bound<'_, PyAny>>,
         exact_gradient: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let equation = Equation::SecondOrder {
-            diffusion: tensor(diffusion, diffusion_gradient)?,
-            advection: advection.map(|b| vector(b, "equation.advection")).transpose()?,
-            reaction: reaction.map(|c| field(c, "equation.reaction")).transpose()?,
-        };
+        let equation = Equation::second_order(
+            tensor(diffusion, diffusion_gradient)?,
+            advection.map(|b| vector(b, "equation.advection")).transpose()?,
+            reaction.map(|c| field(c, "equation.reaction")).transpose()?,
+        );
         let source = field(source, "equation.source")?;
         let names = domain.core.regions();
         let (equation, source) = materials(regions, names)?.apply(equation, source, names);
@@ -64,7 +64,7 @@ impl Problem {
         exact: Option<&Bound<'_, PyAny>>,
         exact_gradient: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let equation = Equation::Plate { rigidity: field(rigidity, "equation.plate.rigidity")? };
+        let equation = Equation::plate(field(rigidity, "equation.plate.rigidity")?);
         let load = field(load, "equation.plate.load")?;
         Self::new(domain, (equation, load), conditions, None, exact, exact_gradient)
     }

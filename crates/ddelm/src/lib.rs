@@ -122,9 +122,12 @@ pub use domain::decomposition::Decomposition;
 pub use file::ProblemFile;
 pub use method::report::{Report, Status};
 pub use method::settings::Settings;
+pub use problem::expression::formula;
 pub use problem::field::{constant, function, function_with_gradient};
 pub use problem::model::{Condition, Data, Diffusion, Equation, Problem};
 pub use solution::evaluate::Solution;
+pub use solve::case::Case;
+pub use solve::plan::Plan;
 pub use solve::solver::Solver;
 
 /// The optional parts of this library, and whether they were built in.

@@ -4,14 +4,28 @@
 mod advection_diffusion;
 #[path = "../examples/gradient.rs"]
 mod gradient;
+#[path = "../examples/domain.rs"]
+mod domain;
+#[path = "../examples/eigenvalues.rs"]
+mod eigenvalues;
 #[path = "../examples/helmholtz.rs"]
 mod helmholtz;
 #[path = "../examples/many_sources.rs"]
 mod many_sources;
+#[path = "../examples/nonlinear.rs"]
+mod nonlinear;
 #[path = "../examples/plate.rs"]
 mod plate;
 #[path = "../examples/poisson.rs"]
 mod poisson;
+#[path = "../examples/rings.rs"]
+mod rings;
+#[path = "../examples/sweep.rs"]
+mod sweep;
+#[path = "../examples/time.rs"]
+mod time;
+#[path = "../examples/tolerance.rs"]
+mod tolerance;
 #[path = "../examples/variable_diffusion.rs"]
 mod variable_diffusion;
 
@@ -20,13 +34,20 @@ use std::path::Path;
 
 type Program = fn() -> ddelm::Result<()>;
 
-const PROGRAMS: [(&str, Program); 7] = [
+const PROGRAMS: [(&str, Program); 14] = [
     ("advection_diffusion", advection_diffusion::main),
+    ("domain", domain::main),
+    ("eigenvalues", eigenvalues::main),
     ("gradient", gradient::main),
     ("helmholtz", helmholtz::main),
     ("many_sources", many_sources::main),
+    ("nonlinear", nonlinear::main),
     ("plate", plate::main),
     ("poisson", poisson::main),
+    ("rings", rings::main),
+    ("sweep", sweep::main),
+    ("time", time::main),
+    ("tolerance", tolerance::main),
     ("variable_diffusion", variable_diffusion::main),
 ];
 

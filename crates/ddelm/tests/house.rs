@@ -165,6 +165,39 @@ fn rooms_do_not_need_each_other_in_a_circle() {
     assert!(left.is_empty(), "in circles, or using one:\n{}", left.join("\n"));
 }
 
+/// Where one of these words stands in the code of the workspace, outside the storeys that may know what it means.
+fn outside(allowed: &[&str], words: &[&str]) -> Vec<String> {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut found = Vec::new();
+    let mut read = 0;
+    for name in ["ddelm", "ddelm-cli", "ddelm-fem", "ddelm-py", "ddelm-web"] {
+        let mut files = Vec::new();
+        sources(&crates.join(name).join("src"), &[], &mut files);
+        for (module, path) in files {
+            let storey = module.first().map_or("", String::as_str);
+            if name == "ddelm" && allowed.contains(&storey) {
+                continue;
+            }
+            read += 1;
+            let code = code(&path);
+            let lines = code.lines().enumerate().filter(|(_, line)| words.iter().any(|word| line.contains(word)));
+            found.extend(lines.map(|(k, line)| format!("{}:{}: {}", path.display(), k + 1, line.trim())));
+        }
+    }
+    assert!(read > 100, "{read} files: the sources were not read");
+    found
+}
+
+#[test]
+fn only_the_problem_knows_which_equation_it_is() {
+    let found = outside(&["problem"], &["Equation::Plate {", "Equation::SecondOrder", "Equation::Plate)"]);
+    assert!(
+        found.is_empty(),
+        "ask the equation (problem/terms.rs, problem/operators.rs) instead:\n{}",
+        found.join("\n")
+    );
+}
+
 #[test]
 fn paths_are_read_as_the_compiler_reads_them() {
     let module = ["interface".to_string(), "lu".to_string()];

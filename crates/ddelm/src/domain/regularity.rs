@@ -146,18 +146,14 @@ fn sector(vertex: &Vertex, material: &Material) -> Result<Sector> {
 
 /// The diffusion of an equation.
 fn diffusion(equation: &Equation) -> Result<[[Option<&FieldRef>; 2]; 2]> {
-    match equation {
-        Equation::SecondOrder { diffusion: Diffusion::Scalar(a), .. } => Ok([[Some(a), None], [None, Some(a)]]),
-        Equation::SecondOrder { diffusion: Diffusion::Tensor(a), .. } => {
-            Ok(a.each_ref().map(|row| row.each_ref().map(Some)))
-        }
-        Equation::Plate { .. } => Err(Error::input(
+    equation.leading().map(Diffusion::by_rows).ok_or_else(|| {
+        Error::input(
             "equation.plate",
             "a plate",
             "exponents are known for equations of second order",
             "solve a plate without rings (discretization.corners = \"none\")",
-        )),
-    }
+        )
+    })
 }
 
 /// a11, a12, a21, a22 at points.
@@ -275,14 +271,12 @@ fn equation_rows(vertex: &Vertex, material: &Material, group: usize, radius: f64
         }
     }
     let mut zeroth = vec![0.0; offsets.len()];
-    if let Equation::SecondOrder { advection, reaction, .. } = material.equation {
-        for (k, b) in advection.iter().flatten().enumerate() {
-            let values = points.values(b.as_ref(), "equation.advection", 0)?;
-            first[k].iter_mut().zip(values).for_each(|(v, b)| *v += b);
-        }
-        if let Some(c) = reaction {
-            zeroth = points.values(c.as_ref(), "equation.reaction", 0)?;
-        }
+    for (k, b) in material.equation.advection().into_iter().flatten().enumerate() {
+        let values = points.values(b.as_ref(), "equation.advection", 0)?;
+        first[k].iter_mut().zip(values).for_each(|(v, b)| *v += b);
+    }
+    if let Some(c) = material.equation.reaction() {
+        zeroth = points.values(c.as_ref(), "equation.reaction", 0)?;
     }
     let f = points.values(material.source, "equation.source", 0)?;
     let square = radius * radius;

@@ -96,13 +96,13 @@ pub(super) fn with_periodic_sides(root: &Section, domain: Domain) -> Result<Doma
 }
 
 /// The condition on every part of the boundary: its own, that of the side that it is a part of, or that of the whole
-/// boundary. And the mean.
+/// boundary, with as many values as the equation has transmission pairs. And the mean.
 pub(super) fn conditions(
     root: &Section,
     fields: &Fields,
     domain: &Domain,
     side_parts: &[SidePart],
-    plate: bool,
+    pairs: usize,
 ) -> Result<(Vec<Condition>, Option<f64>)> {
     if let Some(name) =
         domain.sides().iter().find(|name| CONDITION.contains(&name.as_str()) || WHOLE.contains(&name.as_str()))
@@ -121,15 +121,15 @@ pub(super) fn conditions(
     let keys: Vec<&str> = CONDITION.iter().chain(WHOLE).copied().chain(names).chain(divided).collect();
     let boundary = root.section("boundary", &keys)?;
     check_periodic(&boundary, domain)?;
-    let whole = condition(&boundary, fields, plate)?;
+    let whole = condition(&boundary, fields, pairs)?;
     let on_side = |name: &str| -> Result<Option<Condition>> {
         let divided = side_parts.iter().any(|part| SIDES[part.side] == name);
         let keys: Vec<&str> = CONDITION.iter().copied().chain(divided.then_some("part")).collect();
-        condition(&boundary.section(name, &keys)?, fields, plate)
+        condition(&boundary.section(name, &keys)?, fields, pairs)
     };
     let on_part = |name: &String| -> Result<Condition> {
         let own = match side_parts.iter().find(|part| part.name == *name) {
-            Some(part) => match condition(&part.section, fields, plate)? {
+            Some(part) => match condition(&part.section, fields, pairs)? {
                 Some(own) => Some(own),
                 None => on_side(SIDES[part.side])?,
             },
@@ -157,17 +157,17 @@ fn check_periodic(boundary: &Section, domain: &Domain) -> Result<()> {
 }
 
 /// The condition in a table, if there is one.
-fn condition(section: &Section, fields: &Fields, plate: bool) -> Result<Option<Condition>> {
+fn condition(section: &Section, fields: &Fields, pairs: usize) -> Result<Option<Condition>> {
     let given: Vec<&str> = CONDITION.iter().copied().filter(|name| section.has(name)).collect();
     let value = |name: &str| -> Result<FieldRef> { Ok(section.field(name, fields)?.unwrap_or_else(|| constant(0.0))) };
-    let found = match (&given[..], plate) {
+    let found = match (&given[..], pairs) {
         ([], _) => None,
-        (["dirichlet"], false) => Some(Condition::dirichlet(value("dirichlet")?)),
-        (["neumann"], false) => {
+        (["dirichlet"], 1) => Some(Condition::dirichlet(value("dirichlet")?)),
+        (["neumann"], 1) => {
             let flux = section.field("neumann", &with_solution(fields))?;
             flux.map(Condition::neumann)
         }
-        (["robin"], false) => {
+        (["robin"], 1) => {
             let with_u = with_solution(fields);
             let robin = section.section("robin", ROBIN)?;
             let part = |name: &str| -> Result<FieldRef> {
@@ -177,12 +177,10 @@ fn condition(section: &Section, fields: &Fields, plate: bool) -> Result<Option<C
             };
             Some(Condition::robin(part("coefficient")?, part("value")?))
         }
-        (["dirichlet", "laplacian"], true) => {
-            Some(Condition::simply_supported(value("dirichlet")?, value("laplacian")?))
-        }
-        (["dirichlet", "normal"], true) => Some(Condition::clamped(value("dirichlet")?, value("normal")?)),
+        (["dirichlet", "laplacian"], 2) => Some(Condition::simply_supported(value("dirichlet")?, value("laplacian")?)),
+        (["dirichlet", "normal"], 2) => Some(Condition::clamped(value("dirichlet")?, value("normal")?)),
         ([.., last], _) => {
-            let (problem, hint) = if plate {
+            let (problem, hint) = if pairs == 2 {
                 (
                     "a plate needs two conditions",
                     "give dirichlet and laplacian (supported), or dirichlet and normal (clamped)",

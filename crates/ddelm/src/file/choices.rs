@@ -12,6 +12,7 @@ use crate::domain::collocation::Nodes;
 use crate::method::settings::{Corners, GivenWeights, InterfaceSolver, Method, Preset, Settings, Sharing, Truncation};
 use crate::network::activation::Activation;
 use crate::network::features::Initialization;
+use crate::solve::case::CELLS;
 
 pub(super) const DISCRETIZATION: &[&str] = &[
     "subdomains",
@@ -44,9 +45,6 @@ pub(super) struct Choices {
     /// Everything else.
     pub settings: Settings,
 }
-
-/// Cells in each direction of the finite element method, unless given.
-const CELLS: usize = 256;
 
 /// Reads the choices for a problem on a domain. Files are relative to `directory`.
 pub(super) fn choices(root: &Section, directory: &Path, domain: &Domain) -> Result<Choices> {

@@ -27,8 +27,7 @@ pub(super) fn problem(root: &Section, fields: &Fields, domain: &Domain, side_par
         second_order(&section, &with_u, default)?
     };
     let (equation, source) = with_regions(&section, &with_u, domain.regions(), equation, source)?;
-    let plate = matches!(equation, Equation::Plate { .. });
-    let (conditions, mean) = boundary::conditions(root, fields, domain, side_parts, plate)?;
+    let (conditions, mean) = boundary::conditions(root, fields, domain, side_parts, equation.pairs())?;
     let exact = root.section("exact", EXACT)?.field("u", fields)?;
     Ok(Problem { equation, source, conditions, mean, exact })
 }
@@ -46,7 +45,7 @@ fn plate(section: &Section, fields: &Fields, default: Option<FieldRef>) -> Resul
     let load =
         plate.field("load", fields)?.or(default).ok_or_else(|| plate.missing("load", "the right-hand side q"))?;
     let rigidity = plate.field("rigidity", fields)?.unwrap_or_else(|| constant(1.0));
-    Ok((Equation::Plate { rigidity }, load))
+    Ok((Equation::plate(rigidity), load))
 }
 
 fn second_order(section: &Section, fields: &Fields, default: Option<FieldRef>) -> Result<(Equation, FieldRef)> {
@@ -60,10 +59,8 @@ fn second_order(section: &Section, fields: &Fields, default: Option<FieldRef>) -
     let diffusion = section.get("diffusion").map(scalar_or_tensor).transpose()?;
     let is_zero = |field: &FieldRef| field.constant() == Some(0.0);
     let advection = section.pair("advection", "[\"1\", \"0\"]", |key, value| field(key, value, fields))?;
-    let equation = Equation::SecondOrder {
-        diffusion: diffusion.unwrap_or_else(|| Diffusion::Scalar(constant(1.0))),
-        advection: advection.filter(|b| !b.iter().all(is_zero)),
-        reaction: section.field("reaction", fields)?.filter(|c| !is_zero(c)),
-    };
-    Ok((equation, source))
+    let diffusion = diffusion.unwrap_or_else(|| Diffusion::Scalar(constant(1.0)));
+    let advection = advection.filter(|b| !b.iter().all(is_zero));
+    let reaction = section.field("reaction", fields)?.filter(|c| !is_zero(c));
+    Ok((Equation::second_order(diffusion, advection, reaction), source))
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::problem::field::{Dependence, Failure, Field, FieldRef, Samples, State};
-use crate::problem::model::{Condition, ConditionKind, Diffusion, Equation, Problem};
+use crate::problem::model::{Condition, ConditionKind, Problem};
 
 /// A field that depends on the solution, at a given one.
 struct AtState {
@@ -53,17 +53,6 @@ impl Problem {
                 false => field.clone(),
             }
         };
-        let equation = match &self.equation {
-            Equation::SecondOrder { diffusion, advection, reaction } => Equation::SecondOrder {
-                diffusion: match diffusion {
-                    Diffusion::Scalar(a) => Diffusion::Scalar(freeze(a)),
-                    Diffusion::Tensor(a) => Diffusion::Tensor(a.each_ref().map(|row| row.each_ref().map(freeze))),
-                },
-                advection: advection.as_ref().map(|b| b.each_ref().map(freeze)),
-                reaction: reaction.as_ref().map(freeze),
-            },
-            plate @ Equation::Plate { .. } => plate.clone(),
-        };
         let condition = |condition: &Condition| Condition {
             kind: match &condition.kind {
                 ConditionKind::Robin { coefficient } => ConditionKind::Robin { coefficient: freeze(coefficient) },
@@ -72,7 +61,7 @@ impl Problem {
             values: condition.values.iter().map(freeze).collect(),
         };
         Problem {
-            equation,
+            equation: self.equation.map_fields(freeze),
             source: freeze(&self.source),
             conditions: self.conditions.iter().map(condition).collect(),
             ..self.clone()

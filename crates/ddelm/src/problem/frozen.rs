@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::problem::field::{Dependence, Failure, Field, FieldRef, Jets, Samples};
-use crate::problem::model::{Condition, ConditionKind, Data, Diffusion, Equation, Problem};
+use crate::problem::model::{Condition, ConditionKind, Data, Equation, Problem};
 
 struct Frozen {
     field: FieldRef,
@@ -74,18 +74,7 @@ impl Equation {
     /// The equation with its coefficients at time t.
     #[must_use]
     pub fn at_time(&self, t: f64) -> Equation {
-        let at = |field: &FieldRef| frozen(field, t);
-        match self {
-            Equation::SecondOrder { diffusion, advection, reaction } => Equation::SecondOrder {
-                diffusion: match diffusion {
-                    Diffusion::Scalar(a) => Diffusion::Scalar(at(a)),
-                    Diffusion::Tensor(a) => Diffusion::Tensor(a.each_ref().map(|row| row.each_ref().map(at))),
-                },
-                advection: advection.as_ref().map(|b| b.each_ref().map(at)),
-                reaction: reaction.as_ref().map(at),
-            },
-            Equation::Plate { rigidity } => Equation::Plate { rigidity: at(rigidity) },
-        }
+        self.map_fields(|field| frozen(field, t))
     }
 }
 

@@ -17,8 +17,8 @@ pub mod parameter;
 pub mod random_field;
 pub mod regional;
 pub mod samples;
-
 pub mod shifted;
+pub mod terms;
 pub mod typeset;
 
 pub use model::{Condition, ConditionKind, Data, Diffusion, Equation, Problem, SIDES};

@@ -318,6 +318,29 @@ impl Case {
     }
 }
 
+impl Case {
+    /// A problem on a domain with the default of every choice: give others with `Case { tolerance: Some(1e-6), ..Case::new(problem, domain) }`.
+    pub fn new(problem: Problem, domain: Domain) -> Self {
+        Case {
+            // Without an exact solution the estimate is all there is to tell whether to trust the result.
+            estimate: problem.exact.is_none(),
+            problem,
+            domain,
+            cut: Cut::Default,
+            settings: Settings::default(),
+            tolerance: None,
+            cells: [CELLS; 2],
+            functionals: Vec::new(),
+            eigenvalues: None,
+            time: None,
+            nonlinear: Nonlinear::default(),
+        }
+    }
+}
+
+/// Cells of a grid of finite elements along a side, where nothing else is asked for.
+pub const CELLS: usize = 256;
+
 /// Refuses several ranks for what one process does alone.
 fn alone(exchange: &dyn Exchange, key: &str) -> Result<()> {
     match exchange.size() {

@@ -10,7 +10,8 @@ use crate::domain::decomposition::{Decomposition, part_name};
 use crate::domain::map::{Point, unit_normal};
 use crate::domain::sample::Sample;
 use crate::problem::field::{Field, FieldRef};
-use crate::problem::model::{Condition, ConditionKind, Diffusion, Equation, Problem};
+use crate::problem::model::{Condition, ConditionKind, Problem};
+use crate::problem::terms::Term;
 
 /// Points inside the domain, and on its boundary.
 const POINTS: usize = 40;
@@ -215,37 +216,10 @@ fn equation(problem: &Problem, exact: &dyn Field, stencil: &Stencil) -> Result<F
     let u = stencil.values(exact, "exact.u")?;
     let of = |p: usize, q: usize| stencil.derivative(&u, p, q);
     let f = stencil.derivative(&stencil.values(problem.source.as_ref(), "equation.source")?, 0, 0);
-    let (diffusion, advection, reaction) = match &problem.equation {
-        Equation::Plate { rigidity } => {
-            let d = rigidity.constant().unwrap_or(f64::NAN);
-            let squared = of(4, 0).plus(2.0, of(2, 2)).plus(1.0, of(0, 4));
-            return Ok(Found::default().plus(d, squared).plus(-1.0, f));
-        }
-        Equation::SecondOrder { diffusion, advection, reaction } => (diffusion, advection, reaction),
-    };
-    let orders = [[1, 0], [0, 1]];
     let mut sum = Found::default().plus(-1.0, f);
-    for i in 0..2 {
-        for j in 0..2 {
-            let a = match diffusion {
-                Diffusion::Scalar(_) if i != j => continue,
-                Diffusion::Scalar(a) => a,
-                Diffusion::Tensor(a) => &a[i][j],
-            };
-            let a = stencil.values(a.as_ref(), "equation.diffusion")?;
-            let slope = stencil.derivative(&a, orders[i][0], orders[i][1]);
-            let second = of(orders[i][0] + orders[j][0], orders[i][1] + orders[j][1]);
-            sum = sum.plus(-1.0, stencil.derivative(&a, 0, 0).times(second));
-            sum = sum.plus(-1.0, slope.times(of(orders[j][0], orders[j][1])));
-        }
-    }
-    for (b, order) in advection.iter().flatten().zip(orders) {
-        let b = stencil.derivative(&stencil.values(b.as_ref(), "equation.advection")?, 0, 0);
-        sum = sum.plus(1.0, b.times(of(order[0], order[1])));
-    }
-    if let Some(c) = reaction {
-        let c = stencil.derivative(&stencil.values(c.as_ref(), "equation.reaction")?, 0, 0);
-        sum = sum.plus(1.0, c.times(of(0, 0)));
+    for Term { factor, field, key, slope, of: order } in problem.equation.terms() {
+        let coefficient = stencil.derivative(&stencil.values(field.as_ref(), key)?, slope[0], slope[1]);
+        sum = sum.plus(factor, coefficient.times(of(order[0], order[1])));
     }
     Ok(sum)
 }
@@ -291,15 +265,11 @@ fn condition(
         crate::base::error::Result::Ok(Found::exact(stencil.values(field.as_ref(), "boundary")?[WIDTH / 2]))
     };
     let flux = || -> Result<Found> {
-        let Equation::SecondOrder { diffusion, .. } = &problem.equation else {
+        let Some(diffusion) = problem.equation.leading() else {
             return Ok(Found::default().plus(-1.0, of(1, 0)));
         };
-        let entry = |i: usize, j: usize| match diffusion {
-            Diffusion::Scalar(a) => (i == j).then_some(a),
-            Diffusion::Tensor(a) => Some(&a[i][j]),
-        };
         let value = |i: usize, j: usize| -> Result<f64> {
-            let Some(a) = entry(i, j) else { return Ok(0.0) };
+            let Some(a) = diffusion.by_rows()[i][j] else { return Ok(0.0) };
             if let Some(value) = a.constant() {
                 return Ok(value);
             }

@@ -20,7 +20,7 @@ use crate::domain::regularity::{BoundarySide, Material, Regularity, Vertex, regu
 use crate::domain::sample::Sample;
 use crate::method::settings::{Corners, Method, Settings};
 use crate::problem::field::{Dependence, Failure, Field, FieldRef, Patch, Samples};
-use crate::problem::model::{Condition, ConditionKind, Diffusion, Equation, Problem};
+use crate::problem::model::{Condition, ConditionKind, Equation, Problem};
 
 /// Angles closer than this to a half turn are no corners: sides that follow a curve meet to that at least.
 const STRAIGHT: f64 = 1e-4;
@@ -200,13 +200,9 @@ fn directions(map: &MapRef, corner: usize) -> [Point; 2] {
 type Tensors = Vec<Vec<[f64; 4]>>;
 
 fn tensors(problem: &Problem, decomposition: &Decomposition) -> Result<Tensors> {
-    let entries: [Option<&FieldRef>; 4] = match &problem.equation {
-        Equation::SecondOrder { diffusion: Diffusion::Scalar(a), .. } => [Some(a), None, None, Some(a)],
-        Equation::SecondOrder { diffusion: Diffusion::Tensor([[a, b], [c, d]]), .. } => {
-            [Some(a), Some(b), Some(c), Some(d)]
-        }
-        Equation::Plate { .. } => [None; 4],
-    };
+    // Without a diffusion all tensors are zero, and alike.
+    let entries: Vec<Option<&FieldRef>> =
+        problem.equation.leading().map_or(Vec::new(), |a| a.by_rows().into_iter().flatten().collect());
     let of = |(s, place): (usize, &Subdomain)| {
         let corners = place.map.shape().corners();
         let sample = Sample::new(place, corners.iter().copied());
@@ -295,7 +291,7 @@ impl Search<'_> {
         let own: Vec<(Equation, FieldRef)> = (fan.elements.iter())
             .map(|&at| {
                 let wrap = |field: &FieldRef| within(field, at.0, self.place(at));
-                (restricted(&self.problem.equation, wrap), wrap(&self.problem.source))
+                (self.problem.equation.map_fields(wrap), wrap(&self.problem.source))
             })
             .collect();
         let material = |k: usize| Material {
@@ -369,21 +365,6 @@ fn boundary_curve(map: MapRef, side: usize, ends: bool) -> impl Fn(f64) -> (Poin
         }
         let t = 0.5 * (low + high);
         (offset(t), unit_normal(map.as_ref(), side, map.jacobian(at(t))))
-    }
-}
-
-/// The equation with other fields.
-fn restricted(equation: &Equation, wrap: impl Fn(&FieldRef) -> FieldRef) -> Equation {
-    match equation {
-        Equation::SecondOrder { diffusion, advection, reaction } => Equation::SecondOrder {
-            diffusion: match diffusion {
-                Diffusion::Scalar(a) => Diffusion::Scalar(wrap(a)),
-                Diffusion::Tensor(a) => Diffusion::Tensor(a.each_ref().map(|row| row.each_ref().map(&wrap))),
-            },
-            advection: advection.as_ref().map(|b| b.each_ref().map(&wrap)),
-            reaction: reaction.as_ref().map(wrap),
-        },
-        Equation::Plate { rigidity } => Equation::Plate { rigidity: wrap(rigidity) },
     }
 }
 

@@ -24,8 +24,7 @@ use crate::domain::decomposition::Decomposition;
 use crate::method::report::{Eigenvalue, Status, UNRESOLVED};
 use crate::method::settings::Settings;
 use crate::problem::field::{FieldRef, constant};
-use crate::problem::model::{ConditionKind, Equation, Problem};
-use crate::problem::shifted::shifted;
+use crate::problem::model::{ConditionKind, Problem};
 use crate::solution::evaluate::Solution;
 use crate::solve::arnoldi::{Pieces, Spectrum, Wanted, arnoldi};
 use crate::solve::estimate::Second;
@@ -83,22 +82,15 @@ impl Eigenvalues {
             _ => false,
         };
         let free = posed.conditions.iter().all(|condition| natural(&condition.kind));
-        let shift = match &mut posed.equation {
-            Equation::SecondOrder { reaction, .. } => {
-                // A constant is an eigenfunction for 0: a number below it is as near to all others.
-                let singular = self.near == 0.0 && free && reaction.as_ref().is_none_or(zero);
-                let shift = if singular { -1.0 / area } else { self.near };
-                if shift != 0.0 {
-                    *reaction = Some(shifted(reaction.as_ref(), -shift));
-                }
-                shift
-            }
-            Equation::Plate { .. } if self.near != 0.0 => {
+        // A constant is an eigenfunction for 0: a number below it is as near to all others.
+        let singular = self.near == 0.0 && free && posed.equation.reaction().is_none_or(zero);
+        let shift = if singular { -1.0 / area } else { self.near };
+        if shift != 0.0 {
+            posed.equation = posed.equation.plus_reaction(-shift).ok_or_else(|| {
                 let problem = "the operator of a plate cannot be shifted: only its lowest eigenvalues can be found";
-                return Err(Error::input("eigenvalues.near", self.near, problem, "leave it out"));
-            }
-            Equation::Plate { .. } => 0.0,
-        };
+                Error::input("eigenvalues.near", self.near, problem, "leave it out")
+            })?;
+        }
         Ok((posed, shift))
     }
 

@@ -16,7 +16,7 @@ use crate::domain::sample::Sample;
 use crate::interface::Exchange;
 use crate::method::settings::{Coupling, Settings};
 use crate::problem::field::{Failure, Field, FieldRef, Samples};
-use crate::problem::model::{Data, Equation, Problem};
+use crate::problem::model::{Data, Problem};
 
 /// A source and fluxes that balance to this, relative to their size, are meant to balance.
 const BALANCED: f64 = 1e-6;
@@ -85,8 +85,7 @@ pub(crate) fn balanced(
     exchange.sum(&mut sums);
     let [total, size, area] = sums;
     // With advection what is fed need not flow out through the boundary as a flux.
-    let conserves = matches!(&problem.equation, Equation::SecondOrder { advection: None, .. });
-    if !conserves || total == 0.0 {
+    if !problem.equation.conserves() || total == 0.0 {
         return Ok(data.clone());
     }
     if total.abs() > BALANCED * size {

@@ -41,7 +41,7 @@ fn unknown_derivatives(field: &FieldRef) -> Error {
 /// The linear problem whose solution is the initial guess: the one that is given, or the default.
 pub(super) fn guess(problem: &Problem, given: Option<&FieldRef>) -> Problem {
     let linear = |reaction: Option<FieldRef>, source: FieldRef, conditions: Vec<Condition>| Problem {
-        equation: Equation::SecondOrder { diffusion: Diffusion::Scalar(constant(1.0)), advection: None, reaction },
+        equation: Equation::second_order(Diffusion::Scalar(constant(1.0)), None, reaction),
         source,
         conditions,
         mean: None,

@@ -20,7 +20,7 @@ use crate::domain::sample::Sample;
 use crate::domain::shape::Shape;
 use crate::problem::ellipticity;
 use crate::problem::field::FieldRef;
-use crate::problem::model::{ConditionKind, Diffusion, Equation, Problem};
+use crate::problem::model::{ConditionKind, Diffusion, Problem};
 
 /// How closely fields are looked at.
 struct Density {
@@ -458,11 +458,8 @@ fn interior_groups(
         over(fields, &|patch| fields.iter().filter(|f| f.constant().is_none()).map(|f| patch.piece(f, key)).collect())
     };
     let mut groups = vec![Group::new(Kind::Source, varying(&[&problem.source], "equation.source")?)];
-    if let Equation::SecondOrder { diffusion, advection, reaction } = &problem.equation {
-        let entries: Vec<&FieldRef> = match diffusion {
-            Diffusion::Scalar(a) => vec![a],
-            Diffusion::Tensor(a) => a.iter().flatten().collect(),
-        };
+    if let Some(diffusion) = problem.equation.leading() {
+        let entries = diffusion.entries();
         let group = Group::new(Kind::Diffusion, over(&entries, &|patch| patch.diffusion(diffusion))?);
         // The first eigenvalue of the diffusion on the box of the domain: what a reaction is measured by.
         let mean = match group.pieces.is_empty() {
@@ -475,8 +472,8 @@ fn interior_groups(
         let b = decomposition.bounding_box();
         let wave = std::f64::consts::PI * (1.0 / (b[1] - b[0])).hypot(1.0 / (b[3] - b[2]));
         groups.push(group);
-        let advection: Vec<&FieldRef> = advection.iter().flatten().collect();
-        let reaction: Vec<&FieldRef> = reaction.iter().collect();
+        let advection: Vec<&FieldRef> = problem.equation.advection().into_iter().flatten().collect();
+        let reaction: Vec<&FieldRef> = problem.equation.reaction().into_iter().collect();
         let lower = |unit: f64, fields: &[&FieldRef], key: &str| {
             Ok::<_, crate::base::error::Error>(Group::new(Kind::LowerOrder(mean.abs() * unit), varying(fields, key)?))
         };
@@ -539,7 +536,7 @@ mod tests {
     use super::*;
     use crate::problem::expression::Formula;
     use crate::problem::field::constant;
-    use crate::problem::model::Condition;
+    use crate::problem::model::{Condition, Equation};
     use std::sync::Arc;
 
     fn formula(text: &str) -> FieldRef {

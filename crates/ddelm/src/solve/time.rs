@@ -37,8 +37,7 @@ use crate::method::report::{Status, TimeReport};
 use crate::method::settings::Settings;
 use crate::problem::field::{FieldRef, constant};
 use crate::problem::frozen::frozen;
-use crate::problem::model::{Equation, Problem};
-use crate::problem::shifted::shifted;
+use crate::problem::model::Problem;
 use crate::solution::evaluate::Solution;
 use crate::solve::nodal::{Loads, Nodal};
 use crate::solve::solver::Solver;
@@ -134,7 +133,7 @@ impl Time {
             let problem = "it must lie after the start and not after the end";
             return refuse("time.times", t.to_string(), problem, "the initial values are known already");
         }
-        if !matches!(problem.equation, Equation::SecondOrder { .. }) {
+        if problem.equation.plus_reaction(1.0).is_none() {
             let problem = "only second-order equations have steps in time: plates vibrate, and the discrete operator is not \
                            self-adjoint, so that methods that keep the energy are unstable";
             return refuse("time", "a plate".into(), problem, "leave [time] out, or find [eigenvalues]");
@@ -153,9 +152,8 @@ impl Time {
         if posed.source.depends_on().state {
             posed.source = constant(0.0);
         }
-        if let Equation::SecondOrder { reaction, .. } = &mut posed.equation {
-            *reaction = Some(shifted(reaction.as_ref(), self.formula().gamma / dt));
-        }
+        let mass = self.formula().gamma / dt;
+        posed.equation = posed.equation.plus_reaction(mass).expect("equations without a reaction are refused");
         posed
     }
 

@@ -14,7 +14,7 @@ use crate::interface::{Exchange, agreed};
 use crate::method::settings::Settings;
 use crate::network::features::Initialization;
 use crate::problem::field::{Failure, Field, FieldRef, Samples};
-use crate::problem::model::{Condition, Equation, Problem};
+use crate::problem::model::{Condition, Problem};
 use crate::solution::evaluate::Solution;
 use crate::solve::case::Case;
 
@@ -121,9 +121,8 @@ fn one_subdomain(case: &Case, u: &FieldRef) -> Result<Case> {
         let (width, k) = ((side[1] - side[0]) / count as f64, count / 2);
         [side[0] + k as f64 * width, side[0] + (k + 1) as f64 * width]
     };
-    let condition = |side: usize| match case.problem.equation {
-        Equation::SecondOrder { .. } => Condition::dirichlet(u.clone()),
-        Equation::Plate { .. } => Condition::clamped(u.clone(), Arc::new(NormalDerivative { u: u.clone(), side })),
+    let condition = |side: usize| {
+        Condition::fixing(&case.problem.equation, u.clone(), Arc::new(NormalDerivative { u: u.clone(), side }))
     };
     Ok(Case {
         problem: Problem { conditions: (0..4).map(condition).collect(), mean: None, ..case.problem.clone() },

@@ -39,7 +39,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
+use crate::base::error::Error;
 use crate::problem::field::{Dependence, Failure, Field, FieldRef, Jets, Samples, same_lengths};
 
 mod curvature;
@@ -171,6 +173,20 @@ impl Field for Formula {
             }
         }
     }
+}
+
+/// A formula in x, y, the time t, and the solution as u, ux and uy, as a field.
+///
+/// ```
+/// let field = ddelm::formula("2*pi^2*sin(pi*x)*sin(pi*y) + u^3")?;
+/// assert!(field.depends_on().state);
+/// assert!(ddelm::formula("sin(x").is_err());
+/// # Ok::<(), ddelm::Error>(())
+/// ```
+pub fn formula(text: &str) -> crate::base::error::Result<FieldRef> {
+    let names = Names::default().with_variables(Variables { time: true, state: true });
+    let read = Formula::parse_in(text, &names).map_err(|error| Error::Formula { key: "formula".into(), error })?;
+    Ok(Arc::new(read))
 }
 
 /// Whether the language has a meaning for this name, so that no field can have it.
