@@ -9,6 +9,7 @@ mod field;
 mod finite_element;
 mod problem;
 mod program;
+mod series;
 mod solution;
 mod solver;
 mod watch;
@@ -30,6 +31,8 @@ mod _native {
     use crate::problem::Problem;
     #[pymodule_export]
     use crate::program::main;
+    #[pymodule_export]
+    use crate::series::{eigenpairs, evolve, write_pvd};
     #[pymodule_export]
     use crate::solution::{Solution, network_values};
     #[pymodule_export]

@@ -11,8 +11,8 @@ interfaces. The equations are of second order, ``-div(a grad u) + b . grad u + c
 >>> bool(abs(u(0.5, 0.5) - 0.1) < 0.1)
 True
 
-`Problem`, `Plate` and `from_toml` make problems, `solve` and `Solver` solve them, a `Solution` is a function of
-(x, y).
+`Problem`, `Plate` and `from_toml` make problems, `solve` and `Solver` solve them, `evolve` goes through time, `eigenvalues` finds
+eigenvalues, a `Solution` is a function of (x, y).
 """
 
 from importlib import import_module
@@ -25,13 +25,16 @@ if TYPE_CHECKING:
     from ddelm.check import Check
     from ddelm.domain import Domain
     from ddelm.elements import FiniteElementSolution, finite_element
+    from ddelm.evolution import Series, evolve
     from ddelm.fields import Formula, Grid, RandomField
+    from ddelm.functions import Function
     from ddelm.problem import Plate, Problem, from_toml
     from ddelm.progress import Progress
     from ddelm.report import Errors, Estimate, Report
     from ddelm.sliders import explore
     from ddelm.solution import Solution, load
     from ddelm.solver import Solver, solve
+    from ddelm.spectrum import Eigenpair, eigenvalues
 
 #: The modules of the names above. They are imported at first use: the command line needs none of them, nor NumPy, whose
 #: threads would take its signals.
@@ -40,13 +43,16 @@ _MODULES = {
     "check": ("Check",),
     "domain": ("Domain",),
     "elements": ("FiniteElementSolution", "finite_element"),
+    "evolution": ("Series", "evolve"),
     "fields": ("Formula", "Grid", "RandomField"),
+    "functions": ("Function",),
     "problem": ("Plate", "Problem", "from_toml"),
     "progress": ("Progress",),
     "report": ("Errors", "Estimate", "Report"),
     "sliders": ("explore",),
     "solution": ("Solution", "load"),
     "solver": ("Solver", "solve"),
+    "spectrum": ("Eigenpair", "eigenvalues"),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 
@@ -56,10 +62,12 @@ __all__ = [
     "Condition",
     "Dirichlet",
     "Domain",
+    "Eigenpair",
     "Errors",
     "Estimate",
     "FiniteElementSolution",
     "Formula",
+    "Function",
     "Grid",
     "Neumann",
     "Plate",
@@ -68,10 +76,13 @@ __all__ = [
     "RandomField",
     "Report",
     "Robin",
+    "Series",
     "SimplySupported",
     "Solution",
     "Solver",
     "__version__",
+    "eigenvalues",
+    "evolve",
     "explore",
     "finite_element",
     "from_toml",
