@@ -120,12 +120,14 @@ def jets(
     given: Mapping[str, Callable[..., Any]] = getattr(function, "_derivatives", {})
     value = _Component(function, component)
     known = {name: _Component(given[name], component) for name in variables if name in given}
+    # First of all: an exception of the function itself is shown as it is.
+    values = _real(value(at))
 
     def first(name: str, at: Values) -> Array:
         return _real(known[name](at)) if name in known else _slope(value, name, at)
 
     found = {name: first(name, at) for name in variables}
-    out: list[Optional[Array]] = [_real(value(at)), *(found.get(name) for name in VARIABLES)]
+    out: list[Optional[Array]] = [values, *(found.get(name) for name in VARIABLES)]
     for i, one in enumerate(VARIABLES):
         for other in VARIABLES[i:]:
             if not twice or one not in found or other not in found:

@@ -21,6 +21,9 @@ const MARGIN: f64 = 1e-5;
 /// A step that does not shrink the correction by at least this factor is the last.
 const PROGRESS: f64 = 0.25;
 
+/// Interface values this much smaller than the solutions inside are rounding.
+const NEGLIGIBLE: f64 = 1e-10;
+
 /// Solves the interface system with at most `refinements` steps after the first solve.
 pub fn refine(
     interface: &Interface<'_>,
@@ -34,13 +37,14 @@ pub fn refine(
     let mut outcome = Outcome { converged: true, ..Outcome::default() };
     // The first solve corrects the solution 0.
     let mut last = 1.0;
+    let floors = floors(interface, data, columns);
     for step in 0..=refinements {
         if interface.exchange.any(progress.interrupted()) {
             return Err(Error::Interrupted);
         }
         let mut correction = interface.residual(data, u.as_ref());
         factor.solve(correction.as_mut())?;
-        let size = relative_size(interface, &correction, &u);
+        let size = relative_size(interface, &correction, &u, &floors);
         // A correction that grows is noise: the solution before it is the better one.
         if step > 1 && size > last {
             break;
@@ -61,10 +65,20 @@ pub fn refine(
     Ok((u, outcome))
 }
 
+/// Squares of sizes below which interface values are rounding beside the solutions inside, one for each column: a function that
+/// vanishes on the whole interface, as an eigenfunction may, has no other size there.
+fn floors(interface: &Interface<'_>, data: &[LocalData], columns: usize) -> Vec<f64> {
+    let square = |data: &LocalData, k: usize| data.y.col(k).squared_norm_l2();
+    let mut sums: Vec<f64> = (0..columns).map(|k| data.iter().map(|data| square(data, k)).sum()).collect();
+    interface.exchange.sum(&mut sums);
+    sums.iter().map(|sum| NEGLIGIBLE * NEGLIGIBLE * sum).collect()
+}
+
 /// The largest ratio of a column of `correction` to that column of `u + correction`.
-fn relative_size(interface: &Interface<'_>, correction: &Mat<f64>, u: &Mat<f64>) -> f64 {
+fn relative_size(interface: &Interface<'_>, correction: &Mat<f64>, u: &Mat<f64>, floors: &[f64]) -> f64 {
     let total = u + correction;
     let part = interface.dot(correction.as_ref(), correction.as_ref());
     let whole = interface.dot(total.as_ref(), total.as_ref());
-    part.iter().zip(&whole).map(|(p, w)| if *w > 0.0 { (p / w).sqrt() } else { 0.0 }).fold(0.0, f64::max)
+    let sizes = whole.iter().zip(floors).map(|(w, floor)| w.max(*floor));
+    part.iter().zip(sizes).map(|(p, w)| if w > 0.0 { (p / w).sqrt() } else { 0.0 }).fold(0.0, f64::max)
 }

@@ -166,16 +166,17 @@ impl Case {
         };
         self.validate()?;
         self.check_memory(1)?;
-        let mut moments = time.solve(&self.problem, &self.decomposition()?, &self.settings, progress)?;
+        let mut moments = time.solve(&self.problem, &self.decomposition()?, &self.settings, self.estimate, progress)?;
         for Moment { t, solution } in &mut moments {
             self.answer(&self.problem.at_time(*t), solution)?;
+            let consistent = self.problem.exact.is_some();
             if let Some(exact) = &self.problem.exact {
                 let resolution = 2 * solution.report.points;
                 let errors = solution.errors_with_progress(frozen(exact, *t).as_ref(), resolution, progress)?;
                 solution.report.errors = Some(errors);
-                if solution.report.judge(None, true) && solution.report.status == Status::Solved {
-                    solution.report.status = Status::Unresolved;
-                }
+            }
+            if solution.report.judge(None, consistent) && solution.report.status == Status::Solved {
+                solution.report.status = Status::Unresolved;
             }
         }
         Ok(moments)
