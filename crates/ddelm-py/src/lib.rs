@@ -32,7 +32,7 @@ mod _native {
     #[pymodule_export]
     use crate::program::main;
     #[pymodule_export]
-    use crate::series::{eigenpairs, evolve, write_pvd};
+    use crate::series::{animation, eigenpairs, evolve, write_pvd};
     #[pymodule_export]
     use crate::solution::{Solution, network_values};
     #[pymodule_export]

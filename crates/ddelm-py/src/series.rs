@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use ddelm_cli::notebook;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 
 use crate::case::Case;
 use crate::error::exception;
@@ -45,4 +47,11 @@ pub fn eigenpairs(
 #[pyfunction]
 pub fn write_pvd(path: PathBuf, series: Vec<(f64, String)>) -> PyResult<()> {
     ddelm::solution::vtk::write_series(path, &series).map_err(exception)
+}
+
+/// Solutions that follow each other as an animated PNG file.
+#[pyfunction]
+pub fn animation<'py>(py: Python<'py>, solutions: Vec<Bound<'py, Solution>>) -> PyResult<Bound<'py, PyBytes>> {
+    let solutions: Vec<ddelm::Solution> = solutions.iter().map(|u| u.get().core.as_ref().clone()).collect();
+    Ok(PyBytes::new(py, &run(py, None, move |_| notebook::animation(&solutions))?))
 }

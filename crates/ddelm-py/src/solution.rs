@@ -39,7 +39,7 @@ const CHUNK: usize = 1024;
 /// A piecewise neural network.
 #[pyclass(frozen, module = "ddelm._native")]
 pub struct Solution {
-    core: Arc<Core>,
+    pub core: Arc<Core>,
 }
 
 impl Solution {

@@ -1,5 +1,7 @@
 """Eigenvalues, steps in time, functions of the solution, integrals: what loops over solves, and what is asked of solutions."""
 
+import io
+
 import numpy as np
 import pytest
 
@@ -120,7 +122,7 @@ def test_heat_goes_through_time():
         assert u.report.errors.l2 < 1e-6
         # The heat that flows out is 8 exp(-t), whatever the time.
         assert abs(u.flux("left") + 2 * np.exp(-t)) < 1e-5
-    assert series.report.time["factorizations"] == 1
+    assert series.report.time["factorizations"] == 1 and series.report.time["t"] == 1.0
     with pytest.raises(ValueError, match="derivative in time"):
         series[-1].residual(0.5, 0.5)
     assert len(series[1:]) == 2 and series[1:].times[0] == 0.5
@@ -133,6 +135,18 @@ def test_a_source_may_depend_on_time_and_solution():
     )
     series = ddelm.evolve(problem, initial=1.0, end=1.0, steps=100, **SMALL)
     assert series.report.errors.l2 < 1e-6
+
+
+def test_the_error_at_the_end_is_estimated():
+    exact = lambda x, y: np.exp(-1.0) * np.sin(np.pi * x) * np.sin(np.pi * y)  # noqa: E731
+    for steps, points in ((16, 14), (40, 6)):
+        series = ddelm.evolve(
+            HEAT.replace(exact=None), initial="sin(pi*x)*sin(pi*y)", end=1.0, steps=steps, subdomains=(2, 2), points=points
+        )
+        x, y = np.meshgrid(np.linspace(0, 1, 31), np.linspace(0, 1, 31))
+        error = np.linalg.norm(series[-1](x, y) - exact(x, y)) / np.linalg.norm(exact(x, y))
+        estimate = series.report.estimate.l2
+        assert error < 10 * estimate and estimate < 100 * error, (error, estimate)
 
 
 def test_a_tolerance_chooses_the_steps():
@@ -158,6 +172,8 @@ def test_a_series_is_drawn():
     series = ddelm.evolve(HEAT, initial="sin(pi*x)*sin(pi*y)", end=0.2, steps=10, times=[0.1], **SMALL)
     figure = series.plot(resolution=30)
     assert [ax.get_title() for ax in figure.axes[:2]] == ["t = 0.1", "t = 0.2"]
+    image = pytest.importorskip("PIL.Image").open(io.BytesIO(series.animate()))
+    assert image.n_frames == 2 and image.is_animated
 
 
 def test_what_cannot_evolve():

@@ -109,6 +109,20 @@ class Series(Sequence[Solution]):
         figure.tight_layout()
         return figure
 
+    def animate(self, path: Optional[PathLike] = None) -> bytes:
+        """Return u at all times as an animated PNG file (APNG), which browsers and notebooks show, and write it.
+
+        Parameters
+        ----------
+        path : path
+            The file to write, ``heat.png``; none unless given. In a notebook, ``IPython.display.Image(series.animate())``.
+        """
+        content = _native.animation([solution._core for solution in self])
+        if path is not None:
+            with open(path, "wb") as file:
+                file.write(content)
+        return content
+
     def to_vtk(self, path: PathLike, *, resolution: int = 16) -> None:
         """Write a ``.pvd`` file for ParaView, and beside it one ``.vtu`` file for every time.
 

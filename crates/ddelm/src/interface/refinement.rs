@@ -21,6 +21,17 @@ const MARGIN: f64 = 1e-5;
 /// A step that does not shrink the correction by at least this factor is the last.
 const PROGRESS: f64 = 0.25;
 
+/// The same margin where the pace is known from another solve, and the guess is close.
+const GUESS_MARGIN: f64 = 0.1;
+
+/// Interface values that are nearly right, as those of the last time steps tell.
+pub struct Guess {
+    /// The values, for all right-hand sides.
+    pub u: Mat<f64>,
+    /// What one direct solve leaves of an error, from the [`Outcome`] of another solve.
+    pub contraction: f64,
+}
+
 /// Interface values this much smaller than the solutions inside are rounding.
 const NEGLIGIBLE: f64 = 1e-10;
 
@@ -31,11 +42,15 @@ pub fn refine(
     data: &[LocalData],
     columns: usize,
     refinements: usize,
+    guess: Option<Guess>,
     progress: &dyn Progress,
 ) -> Result<(Mat<f64>, Outcome)> {
-    let mut u = Mat::zeros(interface.portion.len(Over::Unknowns), columns);
     let mut outcome = Outcome { converged: true, ..Outcome::default() };
-    // The first solve corrects the solution 0.
+    let (mut u, contraction) = match guess {
+        Some(Guess { u, contraction }) => (u, Some(contraction).filter(|contraction| *contraction > 0.0)),
+        None => (Mat::zeros(interface.portion.len(Over::Unknowns), columns), None),
+    };
+    // The first solve corrects the solution 0, or the guess.
     let mut last = 1.0;
     let floors = floors(interface, data, columns);
     for step in 0..=refinements {
@@ -51,7 +66,19 @@ pub fn refine(
         }
         u += &correction;
         outcome.refinements = step;
+        if let Some(contraction) = contraction.filter(|_| step == 0) {
+            (outcome.last_correction, outcome.contraction) = (size * contraction, contraction);
+            if size * contraction <= GUESS_MARGIN * ROUNDING {
+                break;
+            }
+            // One more solve: what it leaves is beyond rounding.
+            last = size;
+            continue;
+        }
         if step > 0 {
+            if step == 1 && contraction.is_none() {
+                outcome.contraction = size;
+            }
             outcome.last_correction = size;
             // At the pace of this step, the next correction is so large.
             let next = size * (size / last);

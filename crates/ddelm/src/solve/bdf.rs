@@ -16,12 +16,15 @@ use rayon::prelude::*;
 use crate::base::error::{Error, Result};
 use crate::base::progress::{Progress, Stage};
 use crate::domain::decomposition::Decomposition;
+use crate::exchange::Serial;
+use crate::interface::Guess;
 use crate::method::report::TimeReport;
 use crate::method::settings::Settings;
 use crate::problem::frozen::frozen;
 use crate::problem::model::Problem;
-use crate::solve::deferred::{BLOCK, lagrange, nearest};
+use crate::solve::deferred::{lagrange, nearest};
 use crate::solve::nodal::{Loads, Nodal};
+use crate::solve::plan::Plan;
 use crate::solve::solver::Solver;
 use crate::solve::time::{Moment, Time};
 
@@ -48,6 +51,8 @@ pub(super) struct Known {
     pub u: Loads,
     /// The part of the source that depends on u, at u; nothing where there is none.
     pub forcing: Option<Loads>,
+    /// The interface values, from which those of the next step are guessed; nothing for the initial values.
+    pub interface: Option<Mat<f64>>,
     /// The right-hand side that it is the solution for, and the solver; nothing for the initial values.
     pub origin: Option<(Arc<Nodal>, Vec<Mat<f64>>)>,
 }
@@ -71,11 +76,14 @@ impl Run<'_> {
         let varies = self.problem.operator_varies();
         let mut counts =
             TimeReport { t: 0.0, steps: self.steps, order: self.time.order, factorizations: 0, solves: 0, estimate: None };
-        let first = self.nodal(self.time.start, &mut counts)?;
+        let posed = self.time.posed(self.problem, self.dt, self.time.start);
+        let plan = Plan::on(Arc::new(Serial), &posed, self.decomposition.clone(), self.settings)?;
+        let first = self.nodal(&plan, self.time.start, &mut counts)?;
         // A source that knows neither t nor u is the same in every step.
         let depends = self.problem.source.depends_on();
         let fixed = if depends.time || depends.state { None } else { Some(self.source(&first, self.time.start)?) };
-        let mut engine = Engine { run: self, shared: (!varies).then(|| first.clone()), fixed, counts };
+        let shared = (!varies).then(|| first.clone());
+        let mut engine = Engine { run: self, plan, shared, fixed, contraction: 0.0, counts };
         let mut known = engine.start(&first)?;
         let mut moments = Vec::new();
         let mut wanted: VecDeque<f64> = self.times.iter().copied().filter(|t| *t < self.time.end).collect();
@@ -92,7 +100,8 @@ impl Run<'_> {
                     add(&mut load, *e, forcing);
                 }
             }
-            let next = engine.step(&nodal, t, &load)?;
+            let guess = if varies { None } else { known.ahead(formula) };
+            let next = engine.step(&nodal, t, &load, guess)?;
             known.push(next);
             self.progress.step();
             while let Some(tau) = wanted.front().copied().filter(|tau| *tau <= t) {
@@ -113,10 +122,10 @@ impl Run<'_> {
     }
 
     /// The factored problem of a step to time t.
-    pub fn nodal(&self, t: f64, counts: &mut TimeReport) -> Result<Arc<Nodal>> {
+    fn nodal(&self, plan: &Arc<Plan>, t: f64, counts: &mut TimeReport) -> Result<Arc<Nodal>> {
         counts.factorizations += 1;
         let posed = self.time.posed(self.problem, self.dt, t);
-        let solver = Solver::with_progress(&posed, self.decomposition.clone(), self.settings, self.progress)?;
+        let solver = Solver::planned(plan, &posed, self.progress)?;
         Ok(Arc::new(Nodal::new(Arc::new(solver), "time")?))
     }
 
@@ -159,16 +168,28 @@ pub(super) struct Trail {
     pub grid: VecDeque<Known>,
     /// Of all that was solved for, the last ones: output is interpolated between them.
     pub recent: VecDeque<Known>,
+    /// How many of those. Where every step has a factorization of its own it is one, for they are large.
+    pub kept: usize,
 }
 
 impl Trail {
+    /// The interface values of the next step, extrapolated; nothing where some of the last are not known.
+    fn ahead(&self, formula: &Formula) -> Option<Mat<f64>> {
+        let last = |j: usize| self.grid[self.grid.len() - 1 - j].interface.as_ref();
+        let mut sum: Mat<f64> = Mat::zeros(last(0)?.nrows(), 1);
+        for (j, e) in formula.extrapolation.iter().enumerate() {
+            sum += faer::Scale(*e) * last(j)?;
+        }
+        Some(sum)
+    }
+
     fn push(&mut self, known: Known) {
         self.grid.push_back(known.clone());
         self.recent.push_back(known);
         while self.grid.len() > FORMULAS.len() {
             self.grid.pop_front();
         }
-        while self.recent.len() > 2 * BLOCK + 2 {
+        while self.recent.len() > self.kept {
             self.recent.pop_front();
         }
     }
@@ -177,10 +198,13 @@ impl Trail {
 /// Solves for steps.
 pub(super) struct Engine<'a> {
     pub run: &'a Run<'a>,
+    pub plan: Arc<Plan>,
     /// The factored problem, where it is the same for all steps.
     pub shared: Option<Arc<Nodal>>,
     /// The source, where it is the same for all steps.
     pub fixed: Option<Loads>,
+    /// What a solve of the interface leaves of an error, as the first of them told.
+    pub contraction: f64,
     pub counts: TimeReport,
 }
 
@@ -188,7 +212,7 @@ impl Engine<'_> {
     pub fn nodal(&mut self, t: f64) -> Result<Arc<Nodal>> {
         match &self.shared {
             Some(nodal) => Ok(nodal.clone()),
-            None => self.run.nodal(t, &mut self.counts),
+            None => self.run.nodal(&self.plan, t, &mut self.counts),
         }
     }
 
@@ -199,11 +223,13 @@ impl Engine<'_> {
         }
     }
 
-    /// The solution at time t for a load, with the boundary values of that time.
-    pub fn step(&mut self, nodal: &Arc<Nodal>, t: f64, load: &Loads) -> Result<Known> {
+    /// The solution at time t for a load, with the boundary values of that time. The guess is for the interface values.
+    pub fn step(&mut self, nodal: &Arc<Nodal>, t: f64, load: &Loads, guess: Option<Mat<f64>>) -> Result<Known> {
         let mut rhs = nodal.right_hand_sides(load)?;
         nodal.set_boundary_values(&self.run.problem.data().at_time(t), &mut rhs)?;
-        let y = nodal.solver.coefficients_of(&rhs, self.run.progress)?;
+        let guess = guess.map(|u| Guess { u, contraction: self.contraction });
+        let (y, interface, outcome) = nodal.solver.coefficients_of(&rhs, guess, self.run.progress)?;
+        self.contraction = self.contraction.max(outcome.contraction);
         self.counts.solves += 1;
         let u = nodal.loads(&y);
         let finite = u.iter().all(|u| u.norm_max().is_finite());
@@ -217,7 +243,7 @@ impl Engine<'_> {
         let source = &self.run.problem.source;
         let state = source.depends_on().state;
         let forcing = if state { Some(nodal.forcing(&frozen(source, t), &u, &nodal.inside(&y))?) } else { None };
-        Ok(Known { t, u, forcing, origin: Some((nodal.clone(), rhs)) })
+        Ok(Known { t, u, forcing, interface: Some(interface), origin: Some((nodal.clone(), rhs)) })
     }
 }
 

@@ -33,12 +33,13 @@ impl Engine<'_> {
         let (time, order) = (self.run.time, self.run.time.order);
         let initial = frozen(&time.initial, time.start);
         let u = first.field(&initial, "time.initial")?;
-        let mut trail = Trail { grid: VecDeque::new(), recent: VecDeque::new() };
+        let kept = if self.shared.is_some() { 2 * BLOCK + 2 } else { 1 };
+        let mut trail = Trail { grid: VecDeque::new(), recent: VecDeque::new(), kept };
         let forcing = match self.run.problem.source.depends_on().state {
             true => Some(first.forcing_of_field(&frozen(&self.run.problem.source, time.start), &initial)?),
             false => None,
         };
-        let begin = Known { t: time.start, u, forcing, origin: None };
+        let begin = Known { t: time.start, u, forcing, interface: None, origin: None };
         let mut nodes = vec![begin];
         let delta = self.run.dt / time.formula().gamma;
         while order > 1 && nodes[nodes.len() - 1].t < self.run.at((order - 1) as f64) {
@@ -60,7 +61,8 @@ impl Engine<'_> {
                 Some(sum)
             };
             let u = combined(&|node| Some(&node.u)).expect("every node has u");
-            trail.grid.push_back(Known { t, u, forcing: combined(&|node| node.forcing.as_ref()), origin: None });
+            let forcing = combined(&|node| node.forcing.as_ref());
+            trail.grid.push_back(Known { t, u, forcing, interface: None, origin: None });
         }
         Ok(trail)
     }
@@ -90,7 +92,8 @@ impl Engine<'_> {
                 if let Some(forcing) = lagged.or(before) {
                     add(&mut load, 1.0, forcing);
                 }
-                let solved = self.step(nodal, t, &load)?;
+                let guess = known.get(i).and_then(|k| k.interface.clone());
+                let solved = self.step(nodal, t, &load, guess)?;
                 let mut slope = solved.u.clone();
                 add(&mut slope, -1.0, &base);
                 next.push(solved);
