@@ -167,7 +167,8 @@ fn what_cannot_be_written_is_exit_code_3() {
 #[test]
 fn a_series_moves() {
     let folder = tempfile::tempdir().unwrap();
-    let text = PROBLEM.replace("[exact]\nu = \"x*y\"", "[time]\nend = 0.4\ninitial = \"cos(3*x)*y\"\nsteps = 8\ntimes = [0.1, 0.2]");
+    let text = PROBLEM
+        .replace("[exact]\nu = \"x*y\"", "[time]\nend = 0.4\ninitial = \"cos(3*x)*y\"\nsteps = 8\ntimes = [0.1, 0.2]");
     fs::write(folder.path().join("problem.toml"), text.replace("points = 8", "points = 8\nestimate = false")).unwrap();
     let run = |arguments: &[&str]| ddelm(folder.path(), arguments, "");
     let done = run(&["solve", "problem.toml", "--out", "out", "--write", "solution"]);

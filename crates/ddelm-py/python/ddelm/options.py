@@ -39,8 +39,6 @@ class LinearOptions(TypedDict, total=False):
 
     #: "fast", the default, or "paper", which is Algorithm 1 of the paper to the letter.
     preset: Optional[Preset]
-    #: "schur", the default; "elm", one network; "locelm", continuity rows in one least-squares problem.
-    method: Optional[Method]
     #: Subdomains of a rectangle in x and y; (4, 4) unless given.
     subdomains: Optional[Sequence[int]]
     #: The largest side of a subdomain, about; from the domain unless given.
@@ -94,6 +92,8 @@ class LinearOptions(TypedDict, total=False):
 class Options(LinearOptions, total=False):
     """Options of `solve` and `Solver`. None is the same as leaving one out."""
 
+    #: "schur", the default; "elm", one network; "locelm", continuity rows in one least-squares problem.
+    method: Optional[Method]
     #: The initial guess of Newton's method for a nonlinear problem, a formula; the boundary values decide unless given.
     initial: Optional[str]
     #: Steps of Newton's method, at most; 50 unless given.

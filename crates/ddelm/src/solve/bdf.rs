@@ -74,8 +74,14 @@ impl Run<'_> {
     pub fn carry_out(&self) -> Result<Vec<Moment>> {
         let formula = self.time.formula();
         let varies = self.problem.operator_varies();
-        let mut counts =
-            TimeReport { t: 0.0, steps: self.steps, order: self.time.order, factorizations: 0, solves: 0, estimate: None };
+        let mut counts = TimeReport {
+            t: 0.0,
+            steps: self.steps,
+            order: self.time.order,
+            factorizations: 0,
+            solves: 0,
+            estimate: None,
+        };
         let posed = self.time.posed(self.problem, self.dt, self.time.start);
         let plan = Plan::on(Arc::new(Serial), &posed, self.decomposition.clone(), self.settings)?;
         let first = self.nodal(&plan, self.time.start, &mut counts)?;

@@ -144,7 +144,8 @@ impl Time {
             Steps::Count(steps) => {
                 let mut moments = here(steps, &self.times)?;
                 let clock = Instant::now();
-                let other = if estimate { Some(self.estimate_steps(steps, &mut moments, |n| here(n, &[]))?) } else { None };
+                let other =
+                    if estimate { Some(self.estimate_steps(steps, &mut moments, |n| here(n, &[]))?) } else { None };
                 spend(&mut moments, clock);
                 (moments, other)
             }
