@@ -3,11 +3,9 @@
 
 pub mod adaptive;
 mod arnoldi;
-mod bdf;
 pub mod case;
 pub mod consistency;
 pub mod corners;
-mod deferred;
 pub mod eigenvalues;
 pub mod estimate;
 mod floating;

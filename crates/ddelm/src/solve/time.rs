@@ -6,8 +6,8 @@
 //! (gamma / dt) u_n + L u_n = f(t_n) + (1 / dt) sum_j a_j u_(n-j),     u_n = g(t_n) on the boundary,
 //! ```
 //!
-//! whose matrix is the same for every step unless a coefficient depends on t (`solve/bdf.rs`; the first values in
-//! `solve/deferred.rs`).
+//! whose matrix is the same for every step unless a coefficient depends on t (`solve/time/bdf.rs`; the first values in
+//! `solve/time/deferred.rs`).
 //!
 //! The error has two parts. That of the steps is estimated by runs with half and a quarter of them: their differences tell the
 //! order that is really there, for data that do not fit together at the start spoil it. That of the subdomains is the difference to
@@ -19,6 +19,9 @@
 //! # References
 //!
 //! E. Hairer, G. Wanner, *Solving Ordinary Differential Equations II*, V.1.
+
+mod bdf;
+mod deferred;
 
 use std::sync::Arc;
 
@@ -32,9 +35,9 @@ use crate::problem::field::{FieldRef, constant};
 use crate::problem::model::{Equation, Problem};
 use crate::problem::shifted::shifted;
 use crate::solution::evaluate::Solution;
-use crate::solve::bdf::{FORMULAS, Formula, Run};
 use crate::solve::estimate::{Second, difference};
 use crate::solve::resolution::Resolution;
+use bdf::{FORMULAS, Formula, Run};
 
 /// Steps of a run, at most.
 const MOST_STEPS: usize = 1_000_000;
@@ -110,7 +113,7 @@ impl Time {
         Ok(())
     }
 
-    pub(super) fn formula(&self) -> &'static Formula {
+    fn formula(&self) -> &'static Formula {
         &FORMULAS[self.order - 1]
     }
 

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! What the rows see of the last solutions is carried along as loads (`solve/nodal.rs`). A source that depends on u is
-//! extrapolated to the new time (IMEX). The first values come from `solve/deferred.rs`.
+//! extrapolated to the new time (IMEX). The first values come from `solve/time/deferred.rs`.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,6 +13,8 @@ use std::sync::Arc;
 use faer::Mat;
 use rayon::prelude::*;
 
+use super::deferred::{lagrange, nearest};
+use super::{Moment, Time};
 use crate::base::error::{Error, Result};
 use crate::base::progress::{Progress, Stage};
 use crate::domain::decomposition::Decomposition;
@@ -22,11 +24,9 @@ use crate::method::report::TimeReport;
 use crate::method::settings::Settings;
 use crate::problem::frozen::frozen;
 use crate::problem::model::Problem;
-use crate::solve::deferred::{lagrange, nearest};
 use crate::solve::nodal::{Loads, Nodal};
 use crate::solve::plan::Plan;
 use crate::solve::solver::Solver;
-use crate::solve::time::{Moment, Time};
 
 /// A backward differentiation formula, `gamma u_n = sum_j a_j u_(n-j) + dt u'`.
 pub(super) struct Formula {

@@ -11,10 +11,10 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::bdf::{Engine, Known, Trail, add};
 use crate::algebra::quadrature::gauss;
 use crate::base::error::Result;
 use crate::problem::frozen::frozen;
-use crate::solve::bdf::{Engine, Known, Trail, add};
 use crate::solve::nodal::{Loads, Nodal};
 
 /// Implicit Euler steps that are corrected together.
