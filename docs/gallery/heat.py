@@ -1,17 +1,15 @@
 """Heat in time
 
-Backward Euler: every step is one solve with the same operator, so the problem is factored once. The source of a step is the
-last solution. Ten steps of length 0.01 multiply the first mode by (1 + 0.01 * 2 pi^2)^-10.
+Backward differentiation of order four; all steps share one factorization. The first mode fades as exp(-2 pi^2 t). Without an exact
+solution the error at the end is estimated, that of the steps and that of the subdomains.
 
-Figure: 0.16505784 within 1e-7.
+Figure: 0.13891113314280026 within 1e-7.
 """
 
 import ddelm
 
-dt = 0.01
-solver = ddelm.Solver(ddelm.Problem(reaction=1 / dt, dirichlet=0.0), subdomains=(2, 2), points=12)
-u = ddelm.Formula("sin(pi*x)*sin(pi*y)")
-for step in range(10):
-    u = solver.solve(source=lambda x, y, last=u: last(x, y) / dt)
-u.plot()
-print(u(0.5, 0.5))
+heat = ddelm.Problem(dirichlet=0.0)
+initial, times = "sin(pi*x)*sin(pi*y)", [0.01, 0.03, 0.06]
+series = ddelm.evolve(heat, initial=initial, end=0.1, steps=100, times=times, subdomains=(2, 2), points=12)
+series.plot()
+print(series.report.estimate.l2, series[-1](0.5, 0.5))

@@ -26,6 +26,7 @@ mod problem;
 mod report_page;
 mod reproduce;
 mod saved;
+mod series;
 mod stderr;
 mod stdout;
 mod summary;

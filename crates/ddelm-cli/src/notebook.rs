@@ -5,6 +5,7 @@ use ddelm::{Error, Result, Solution};
 
 use crate::command::check;
 use crate::picture;
+use crate::series;
 use crate::view::{Field, View};
 
 /// What a case asks for and will cost, as `ddelm check` says it: lines of text, with a name in front of the first of each
@@ -17,4 +18,9 @@ pub fn entries(case: &Case) -> Result<Vec<(&'static str, String)>> {
 pub fn thumbnail(solution: &Solution) -> Result<Vec<u8>> {
     let scene = View { solution, problem: None }.heat_map(Field::U, false)?.scene();
     picture::png(&scene).map_err(|problem| Error::Compute { stage: "picture", problem, hint: String::new() })
+}
+
+/// Solutions that follow each other as an animated PNG file.
+pub fn animation(solutions: &[Solution]) -> Result<Vec<u8>> {
+    series::animation(solutions, Field::U, false)
 }

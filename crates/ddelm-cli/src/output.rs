@@ -15,6 +15,7 @@ use crate::machine::Machine;
 use crate::picture::{self, HeatMap};
 use crate::report_page::Page;
 use crate::saved::SOLUTION;
+use crate::series::numbered;
 use crate::view::{Field, View, estimate_map, finite_element_map};
 
 /// What the files report.
@@ -166,18 +167,18 @@ impl OutputArguments {
         let mut files = Files::new(directory);
         let wanted = |kind: Kind| self.write.is_empty() || self.write.contains(&kind);
         for (k, member) in members.iter().enumerate() {
-            files.suffix = if members.len() > 1 { format!("-{}", k + 1) } else { String::new() };
+            files.number = if members.len() > 1 { Some(k + 1) } else { None };
             for kind in Kind::ALL.into_iter().filter(|&kind| wanted(kind)) {
                 files.write_member(kind, member)?;
             }
         }
-        files.suffix = String::new();
+        files.number = None;
         if let Some(report) = members.last().map(|member| &member.solution.report).filter(|_| wanted(Kind::Report)) {
             files.report(report)?;
         }
         let times: Vec<f64> = members.iter().filter_map(|member| member.time).collect();
         if times.len() > 1 && wanted(Kind::Vtk) {
-            let named = |(k, &t): (usize, &f64)| (t, format!("solution-{}.vtu", k + 1));
+            let named = |(k, &t): (usize, &f64)| (t, numbered("solution.vtu", k + 1));
             let series: Vec<(f64, String)> = times.iter().enumerate().map(named).collect();
             vtk::write_series(files.file("solution.pvd"), &series)?;
         }
@@ -223,14 +224,14 @@ fn cells(solution: &Solution) -> usize {
 /// A directory, and what was written to it.
 struct Files<'a> {
     directory: &'a Path,
-    /// What the names end with, before the extension.
-    suffix: String,
+    /// The number in the names, of one of several.
+    number: Option<usize>,
     written: Vec<PathBuf>,
 }
 
 impl<'a> Files<'a> {
     fn new(directory: &'a Path) -> Self {
-        Files { directory, suffix: String::new(), written: Vec::new() }
+        Files { directory, number: None, written: Vec::new() }
     }
 
     fn report(&mut self, report: &Report) -> Result<()> {
@@ -298,10 +299,7 @@ impl<'a> Files<'a> {
 
     /// The path of a file that will be written.
     fn file(&mut self, name: &str) -> PathBuf {
-        let name = match name.split_once('.') {
-            Some((stem, extension)) => format!("{stem}{}.{extension}", self.suffix),
-            None => format!("{name}{}", self.suffix),
-        };
+        let name = self.number.map_or_else(|| name.to_string(), |number| numbered(name, number));
         let path = self.directory.join(name);
         self.written.push(path.clone());
         path

@@ -163,3 +163,29 @@ fn what_cannot_be_written_is_exit_code_3() {
     assert_eq!(done.status.code(), Some(3));
     assert!(String::from_utf8_lossy(&done.stderr).contains("hint: make the folder first"));
 }
+
+#[test]
+fn a_series_moves() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = PROBLEM
+        .replace("[exact]\nu = \"x*y\"", "[time]\nend = 0.4\ninitial = \"cos(3*x)*y\"\nsteps = 8\ntimes = [0.1, 0.2]");
+    fs::write(folder.path().join("problem.toml"), text.replace("points = 8", "points = 8\nestimate = false")).unwrap();
+    let run = |arguments: &[&str]| ddelm(folder.path(), arguments, "");
+    let done = run(&["solve", "problem.toml", "--out", "out", "--write", "solution"]);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let done = run(&["plot", "out", "--animate", "--out", "u.png"]);
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let picture = fs::read(folder.path().join("u.png")).unwrap();
+    let at = picture.windows(4).position(|kind| kind == b"acTL").unwrap();
+    assert_eq!(picture[at + 4..at + 8], 3u32.to_be_bytes(), "three frames");
+    // What cannot move says why.
+    for (arguments, words) in [
+        (["plot", "out", "--animate", "--out", "u.svg"], "animations are written as .png"),
+        (["plot", "out", "--animate", "--field", "flux"], "without its problem"),
+        (["plot", ".", "--animate", "--out", "v.png"], "no series to animate"),
+    ] {
+        let done = run(&arguments);
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(!done.status.success() && said.contains(words), "{arguments:?}: {said}");
+    }
+}

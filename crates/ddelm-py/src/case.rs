@@ -14,6 +14,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::error::exception;
+use crate::field::field;
 use crate::problem::Problem;
 use crate::watch::run;
 
@@ -104,6 +105,15 @@ impl Case {
         let file = options.into_iter().fold(ProblemFile::new(""), ProblemFile::set);
         let case = file.case_for(problem.core.clone(), problem.domain.clone()).map_err(exception)?;
         Self::with_weights(case, weights)
+    }
+
+    /// The same case with other initial values, where it has steps in time.
+    fn starting_at(&self, initial: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let mut case = Core::clone(&self.core);
+        if let Some(time) = &mut case.time {
+            time.initial = field(initial, "time.initial")?;
+        }
+        Ok(Case { core: Arc::new(case) })
     }
 
     /// What it asks for and will cost: lines of text, with a name in front of the first of each kind. Functions that are not

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ddelm::problem::expression::{Formula, Names, Variables};
-use ddelm::problem::field::{Failure, FieldRef, Samples};
+use ddelm::problem::field::{Dependence, Failure, FieldRef, Jets, Samples};
 use ddelm::problem::grid::Grid;
 use ddelm::problem::random_field::RandomField;
 use ddelm::{Error, constant};
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::{PyDict, PyString};
 
 use crate::error::exception;
 
@@ -142,7 +142,7 @@ pub fn with_gradient(value: &Bound<'_, PyAny>, gradient: Option<&Bound<'_, PyAny
     } else if let Ok(native) = value.getattr("_core").and_then(|core| Ok(core.cast_into::<Field>()?)) {
         Ok(native.get().0.clone())
     } else if value.is_callable() {
-        Ok(Arc::new(Function::new(value, None, gradient)))
+        Ok(Arc::new(Function::new(value, None, gradient, key)?))
     } else if let Ok(number) = value.extract::<f64>() {
         Ok(constant(number))
     } else {
@@ -153,17 +153,50 @@ pub fn with_gradient(value: &Bound<'_, PyAny>, gradient: Option<&Bound<'_, PyAny
     }
 }
 
-/// What the formula of a key may use: the solution in an equation of second order and in conditions on its flux.
+/// What the formula or the function of a key may use: the solution in an equation of second order and in conditions on its flux;
+/// the time in every problem, which only [`evolve`](crate::series::evolve) solves then.
 fn names_at(key: &str) -> Names {
     let in_equation = key.starts_with("equation.") && !key.starts_with("equation.plate.");
     let in_flux = key.starts_with("boundary.") && (key.ends_with(".neumann") || key.contains(".robin."));
-    Names::default().with_variables(Variables { state: in_equation || in_flux, time: false })
+    let in_problem = ["equation.", "boundary.", "exact."].iter().any(|table| key.starts_with(table));
+    let state = in_equation || in_flux || key.starts_with(INTEGRATED);
+    Names::default().with_variables(Variables { state, time: in_problem })
+}
+
+/// A field that is integrated: it may use the solution. `argument` is its name in Python.
+pub fn integrand(value: &Bound<'_, PyAny>, argument: &str) -> PyResult<FieldRef> {
+    field(value, &format!("{INTEGRATED}{argument}"))
+}
+
+/// What the keys of fields that are integrated begin with.
+const INTEGRATED: &str = "integrate.";
+
+/// The product of two fields.
+pub struct Product(pub [FieldRef; 2]);
+
+impl ddelm::problem::field::Field for Product {
+    fn values(&self, at: &Samples<'_>, out: &mut [f64]) -> Result<(), Failure> {
+        let mut second = vec![0.0; out.len()];
+        self.0[0].values(at, out)?;
+        self.0[1].values(at, &mut second)?;
+        out.iter_mut().zip(second).for_each(|(out, factor)| *out *= factor);
+        Ok(())
+    }
+
+    fn gradients(&self, _: &Samples<'_>, _: &mut [f64], _: &mut [f64]) -> Result<bool, Failure> {
+        Ok(false)
+    }
+
+    fn describe(&self) -> String {
+        format!("({}) times ({})", self.0[0].describe(), self.0[1].describe())
+    }
 }
 
 /// The components of a vector field: two fields, or one function that returns both.
 pub fn vector(value: &Bound<'_, PyAny>, key: &str) -> PyResult<[FieldRef; 2]> {
     if value.is_callable() {
-        return Ok([0, 1].map(|k| Arc::new(Function::new(value, Some(k), None)) as FieldRef));
+        let component = |k| Function::new(value, Some(k), None, key).map(|function| Arc::new(function) as FieldRef);
+        return Ok([component(0)?, component(1)?]);
     }
     let parts = pair(value)
         .ok_or_else(|| PyTypeError::new_err(format!("{key}: expected two components, not {}", kind(value))))?;
@@ -186,31 +219,73 @@ fn kind(value: &Bound<'_, PyAny>) -> String {
     value.get_type().name().map_or_else(|_| "this object".into(), |name| format!("`{name}`"))
 }
 
-/// A Python function of (x, y), called with whole arrays.
+/// A Python function of (x, y), and by their names of t, u, ux and uy, called with whole arrays.
 struct Function {
     function: Py<PyAny>,
+    /// What it takes beside x and y.
+    takes: Vec<String>,
     /// Which of the values it returns, for a function that returns a vector.
     component: Option<usize>,
     gradient: Option<Py<PyAny>>,
+    /// Whether its second derivatives are asked for: a diffusion is differentiated twice.
+    twice: bool,
     name: String,
 }
 
 impl Function {
-    fn new(function: &Bound<'_, PyAny>, component: Option<usize>, gradient: Option<&Bound<'_, PyAny>>) -> Self {
+    /// Refuses a function that takes what is not known under the key.
+    fn new(
+        function: &Bound<'_, PyAny>,
+        component: Option<usize>,
+        gradient: Option<&Bound<'_, PyAny>>,
+        key: &str,
+    ) -> PyResult<Self> {
         let name = function.getattr("__name__").and_then(|name| name.extract::<String>());
-        Function {
+        let name = name.unwrap_or_else(|_| kind(function));
+        let found = function.py().import("ddelm.functions")?.getattr("arguments")?.call1((function, &name));
+        let takes: Vec<String> =
+            found.and_then(|found| found.extract()).map_err(|raised| of_key(function.py(), key, &raised))?;
+        let allowed = names_at(key).variables();
+        let known = |name: &str| if name == "t" { allowed.time } else { allowed.state };
+        if let Some(unknown) = takes.iter().find(|name| !known(name)) {
+            let problem = format!("it takes `{unknown}`, which is not known here");
+            let hint = "write a function of what is known: x and y, and in an equation t, u, ux and uy";
+            return Err(exception(Error::input(key, format!("the function {name}"), problem, hint)));
+        }
+        Ok(Function {
             function: function.clone().unbind(),
+            takes,
             component,
             gradient: gradient.map(|g| g.clone().unbind()),
-            name: name.unwrap_or_else(|_| kind(function)),
+            twice: key.contains("diffusion"),
+            name,
+        })
+    }
+
+    /// The arguments beside x and y.
+    fn beside<'py>(&self, py: Python<'py>, at: &Samples<'_>) -> Result<Bound<'py, PyDict>, Failure> {
+        let arguments = PyDict::new(py);
+        for name in &self.takes {
+            let state = || at.state.ok_or_else(|| Failure::from(format!("{name} is not known where it is evaluated")));
+            let values = match name.as_str() {
+                "t" => {
+                    arguments.set_item(name, at.t)?;
+                    continue;
+                }
+                "u" => state()?.u,
+                "ux" => state()?.ux,
+                _ => state()?.uy,
+            };
+            arguments.set_item(name, PyArray1::from_slice(py, values))?;
         }
+        Ok(arguments)
     }
 }
 
 impl ddelm::problem::field::Field for Function {
     fn values(&self, at: &Samples<'_>, out: &mut [f64]) -> Result<(), Failure> {
         attached(|py| {
-            let returned = call(self.function.bind(py), at.x, at.y)?;
+            let returned = call(self.function.bind(py), at, Some(&self.beside(py, at)?))?;
             match self.component {
                 None => copy(&returned, out),
                 Some(k) => copy(&two(&returned)?[k], out),
@@ -223,7 +298,7 @@ impl ddelm::problem::field::Field for Function {
             return Ok(false);
         };
         attached(|py| {
-            let [gx, gy] = two(&call(gradient.bind(py), at.x, at.y)?)?;
+            let [gx, gy] = two(&call(gradient.bind(py), at, Some(&self.beside(py, at)?))?)?;
             copy(&gx, dx)?;
             copy(&gy, dy)
         })?;
@@ -233,6 +308,36 @@ impl ddelm::problem::field::Field for Function {
     fn describe(&self) -> String {
         format!("the function {}", self.name)
     }
+
+    fn depends_on(&self) -> Dependence {
+        let time = self.takes.iter().any(|name| name == "t");
+        Dependence { time, state: self.takes.len() > usize::from(time) }
+    }
+
+    /// By the functions that the user gives, by complex steps or by differences: `ddelm/functions.py`.
+    fn jets(&self, at: &Samples<'_>, out: &mut Jets) -> Result<bool, Failure> {
+        out.reset(at.len());
+        attached(|py| {
+            let jets = py.import("ddelm.functions")?.getattr("jets")?;
+            let [x, y] = [at.x, at.y].map(|values| PyArray1::from_slice(py, values));
+            let function = self.function.bind(py);
+            let returned = jets.call1((function, self.component, self.twice, x, y, self.beside(py, at)?))?;
+            let arrays: Vec<Option<Bound<'_, PyAny>>> = returned.extract()?;
+            let places = std::iter::once(&mut out.value).chain(&mut out.first).chain(&mut out.second);
+            for (array, place) in arrays.iter().zip(places) {
+                if let Some(array) = array {
+                    copy(array, place)?;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(true)
+    }
+}
+
+/// An exception with the key in front of what it says.
+fn of_key(py: Python<'_>, key: &str, raised: &PyErr) -> PyErr {
+    PyTypeError::new_err(format!("{key}: {}", raised.value(py)))
 }
 
 /// Takes the interpreter; fails if it is shutting down.
@@ -240,10 +345,14 @@ fn attached<T>(f: impl FnOnce(Python<'_>) -> Result<T, Failure>) -> Result<T, Fa
     Python::try_attach(f).unwrap_or_else(|| Err("Python is shutting down".into()))
 }
 
-fn call<'py>(function: &Bound<'py, PyAny>, x: &[f64], y: &[f64]) -> PyResult<Bound<'py, PyAny>> {
+fn call<'py>(
+    function: &Bound<'py, PyAny>,
+    at: &Samples<'_>,
+    beside: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
     let py = function.py();
-    let arrays = PyTuple::new(py, [PyArray1::from_slice(py, x), PyArray1::from_slice(py, y)])?;
-    function.call1(arrays).inspect_err(|raised| {
+    let arrays = (PyArray1::from_slice(py, at.x), PyArray1::from_slice(py, at.y));
+    function.call(arrays, beside).inspect_err(|raised| {
         if raised.is_instance_of::<PyTypeError>(py) || raised.is_instance_of::<PyValueError>(py) {
             // Python 3.10 has no notes: there the exception is as it was.
             let _ = raised.value(py).call_method1("add_note", (WHOLE_ARRAYS,));

@@ -31,6 +31,7 @@ impl FiniteElement {
         max_iterations: usize,
     ) -> PyResult<Self> {
         let (x, y) = problem.domain.plain_rectangle("finite elements").map_err(exception)?;
+        problem.core.check_steady().map_err(exception)?;
         let problem = problem.core.clone();
         let settings = Settings { cells, tolerance, max_iterations, max_memory: None };
         let core = run(py, None, move |_| solve(&problem, x, y, &settings))?;

@@ -10,6 +10,7 @@ mod finite_element;
 mod gradient;
 mod problem;
 mod program;
+mod series;
 mod solution;
 mod solver;
 mod sweep;
@@ -34,6 +35,8 @@ mod _native {
     use crate::problem::Problem;
     #[pymodule_export]
     use crate::program::main;
+    #[pymodule_export]
+    use crate::series::{animation, eigenpairs, evolve, write_pvd};
     #[pymodule_export]
     use crate::solution::{Solution, network_values};
     #[pymodule_export]

@@ -82,6 +82,12 @@ impl Problem {
         self.domain.parts().to_vec()
     }
 
+    /// The names of the regions.
+    #[getter]
+    fn regions(&self) -> Vec<String> {
+        self.domain.regions().to_vec()
+    }
+
     /// Whether the domain is a rectangle.
     #[getter]
     fn is_rectangle(&self) -> bool {

@@ -21,6 +21,7 @@ use rayon::prelude::*;
 use crate::case::Case;
 use crate::domain::line;
 use crate::error::exception;
+use crate::field::{Product, integrand};
 use crate::problem::Problem;
 use crate::watch::run;
 
@@ -38,7 +39,7 @@ const CHUNK: usize = 1024;
 /// A piecewise neural network.
 #[pyclass(frozen, module = "ddelm._native")]
 pub struct Solution {
-    core: Arc<Core>,
+    pub core: Arc<Core>,
 }
 
 impl Solution {
@@ -154,6 +155,51 @@ impl Solution {
     ) -> PyResult<[Array<'py>; 2]> {
         let problem = problem.core.clone();
         self.evaluate(py, (x, y), nan_outside, move |core, x, y| core.fluxes(&problem, x, y))
+    }
+
+    /// u_xx, u_xy and u_yy at points.
+    fn hessians<'py>(
+        &self,
+        py: Python<'py>,
+        x: Points<'py>,
+        y: Points<'py>,
+        nan_outside: bool,
+    ) -> PyResult<[Array<'py>; 3]> {
+        self.evaluate(py, (x, y), nan_outside, |core, x, y| {
+            let found = core.hessians(x, y);
+            Ok([found.xx, found.xy, found.yy])
+        })
+    }
+
+    /// The integral of a field that may use u and its gradient, over the domain or a region by its number.
+    #[pyo3(signature = (of, weight=None, region=None))]
+    fn integrate(
+        &self,
+        py: Python<'_>,
+        of: &Bound<'_, PyAny>,
+        weight: Option<&Bound<'_, PyAny>>,
+        region: Option<usize>,
+    ) -> PyResult<f64> {
+        let read = |value: &Bound<'_, PyAny>, key: &str| integrand(value, key);
+        let (of, weight) = (read(of, "of")?, weight.map(|weight| read(weight, "weight")).transpose()?);
+        let core = self.core.clone();
+        run(py, None, move |_| match weight {
+            None => core.integrate(of.as_ref(), region),
+            Some(weight) => core.integrate(&Product([of, weight]), region),
+        })
+    }
+
+    /// What flows out through a part of the boundary, by its number.
+    fn outflow(&self, py: Python<'_>, problem: &Problem, part: usize) -> PyResult<f64> {
+        let (core, problem) = (self.core.clone(), problem.core.clone());
+        run(py, None, move |_| core.flux(&problem, part))
+    }
+
+    /// The largest value of u, or the smallest, and where it is.
+    fn extreme(&self, py: Python<'_>, largest: bool) -> PyResult<(f64, [f64; 2])> {
+        let core = self.core.clone();
+        let found = run(py, None, move |_| Ok(if largest { core.max() } else { core.min() }))?;
+        Ok((found.value, found.point))
     }
 
     /// The number of the subdomain that holds each point; -1 outside the domain.

@@ -29,6 +29,12 @@ print(problem.check(points=12)["cost"])
 ux, uy = u.gradient([0.1, 0.2], 0.3)
 solver = ddelm.Solver(problem, subdomains=(8, 8), activation="sin")
 u1 = solver.solve(source=lambda x, y: x)
+pairs = ddelm.eigenvalues(problem, 3, near=0.0, points=12, corners="auto")
+first: float = pairs[0].value + pairs[0].function(0.5, 0.5) + (pairs[0].estimate or 0.0)
+series = ddelm.evolve(problem, initial=lambda x, y: x * y, end=1.0, steps=10, times=[0.5], method="bdf2", points=12)
+last: float = series[-1].integrate(weight="x") + series[-1].flux("left") + series[-1].max() + float(series.times[0])
+(uxx, uxy), (_, uyy) = u.hessian([0.1, 0.2], 0.3)
+bratu = ddelm.Problem(source=ddelm.Function(lambda x, y, u: np.exp(u), u=lambda x, y, u: np.exp(u)), dirichlet=0.0)
 """
 
 
@@ -68,4 +74,4 @@ def test_pyright_agrees(tmp_path):
 def test_keywords_are_in_the_signature():
     parameters = inspect.signature(ddelm.solve).parameters
     assert set(ddelm.options.KEYS) | {"weights", "progress"} <= set(parameters)
-    assert set(ddelm.options.KEYS) - {"tolerance", "estimate"} <= set(inspect.signature(ddelm.Solver).parameters)
+    assert set(ddelm.options.KEYS) - {"tolerance", "estimate", "integrals"} <= set(inspect.signature(ddelm.Solver).parameters)

@@ -2,12 +2,12 @@
 
 #[path = "../examples/advection_diffusion.rs"]
 mod advection_diffusion;
-#[path = "../examples/gradient.rs"]
-mod gradient;
 #[path = "../examples/domain.rs"]
 mod domain;
 #[path = "../examples/eigenvalues.rs"]
 mod eigenvalues;
+#[path = "../examples/gradient.rs"]
+mod gradient;
 #[path = "../examples/helmholtz.rs"]
 mod helmholtz;
 #[path = "../examples/many_sources.rs"]

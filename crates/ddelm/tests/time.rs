@@ -131,6 +131,19 @@ fn a_tolerance_is_met_by_the_steps_that_it_needs() {
 }
 
 #[test]
+fn the_error_at_the_end_is_estimated_in_time_and_space() {
+    for (steps, points) in [(24, 14), (100, 6), (9, 10), (5, 10)] {
+        let text = HEAT
+            .replace("steps = 400", &format!("steps = {steps}"))
+            .replace("points = 16", &format!("points = {points}\nestimate = true"));
+        let (error, report) = error_at_the_end(&text);
+        let estimate = report.estimate.unwrap().l2;
+        println!("{steps} steps, {points} points: error {error:.1e}, estimate {estimate:.1e}, {:?}", report.time);
+        assert!(error < 10.0 * estimate && estimate < 100.0 * error, "{steps}, {points}: {error:.1e}, {estimate:.1e}");
+    }
+}
+
+#[test]
 fn coefficients_that_depend_on_time_are_factored_again() {
     // u = (1 + t) x^2, a = 1 + t y: u_t = x^2, div(a grad u) = 2 (1 + t y)(1 + t).
     let text = r#"

@@ -1,8 +1,9 @@
-//! Pictures: heat maps of fields and line plots, as PNG and SVG.
+//! Pictures: heat maps of fields and line plots, as PNG and SVG, and several of them as one that moves.
 //!
 //! A plot is laid out once, as a [`Scene`] of lines, images and texts, and a scene is drawn in either format. The PNG
 //! has its letters from a font in the program, so that it looks the same on every machine.
 
+mod animation;
 mod axis;
 mod colour;
 mod contour;
@@ -14,6 +15,7 @@ mod raster;
 mod scene;
 mod svg;
 
+pub use animation::apng;
 pub use axis::Axis;
 pub use colour::ColourScale;
 pub use heat::{Grid, HeatMap};

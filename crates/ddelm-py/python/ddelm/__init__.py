@@ -11,8 +11,8 @@ interfaces. The equations are of second order, ``-div(a grad u) + b . grad u + c
 >>> bool(abs(u(0.5, 0.5) - 0.1) < 0.1)
 True
 
-`Problem`, `Plate` and `from_toml` make problems, `solve` and `Solver` solve them, a `Solution` is a function of
-(x, y).
+`Problem`, `Plate` and `from_toml` make problems, `solve` and `Solver` solve them, `evolve` goes through time, `eigenvalues` finds
+eigenvalues, a `Solution` is a function of (x, y).
 """
 
 from importlib import import_module
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from ddelm.check import Check
     from ddelm.domain import Domain
     from ddelm.elements import FiniteElementSolution, finite_element
+    from ddelm.evolution import Series, evolve
     from ddelm.fields import Formula, Grid, RandomField
+    from ddelm.functions import Function
     from ddelm.gradient import Functional, Gradient, Sensitivity
     from ddelm.layer import Layer
     from ddelm.problem import Plate, Problem, from_toml
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from ddelm.sliders import explore
     from ddelm.solution import Solution, load
     from ddelm.solver import Solver, solve
+    from ddelm.spectrum import Eigenpair, eigenvalues
     from ddelm.sweeps import Sweep, sweep
 
 #: The modules of the names above. They are imported at first use: the command line needs none of them, nor NumPy, whose
@@ -43,7 +46,9 @@ _MODULES = {
     "check": ("Check",),
     "domain": ("Domain",),
     "elements": ("FiniteElementSolution", "finite_element"),
+    "evolution": ("Series", "evolve"),
     "fields": ("Formula", "Grid", "RandomField"),
+    "functions": ("Function",),
     "gradient": ("Functional", "Gradient", "Sensitivity"),
     "layer": ("Layer",),
     "problem": ("Plate", "Problem", "from_toml"),
@@ -52,6 +57,7 @@ _MODULES = {
     "sliders": ("explore",),
     "solution": ("Solution", "load"),
     "solver": ("Solver", "solve"),
+    "spectrum": ("Eigenpair", "eigenvalues"),
     "sweeps": ("Sweep", "sweep"),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
@@ -62,10 +68,12 @@ __all__ = [
     "Condition",
     "Dirichlet",
     "Domain",
+    "Eigenpair",
     "Errors",
     "Estimate",
     "FiniteElementSolution",
     "Formula",
+    "Function",
     "Functional",
     "Gradient",
     "Grid",
@@ -78,11 +86,14 @@ __all__ = [
     "Report",
     "Robin",
     "Sensitivity",
+    "Series",
     "SimplySupported",
     "Solution",
     "Solver",
     "Sweep",
     "__version__",
+    "eigenvalues",
+    "evolve",
     "explore",
     "finite_element",
     "from_toml",

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-#: A function of whole arrays of x and y.
-Function = Callable[[Any, Any], Any]
+#: A function of whole arrays of x and y, and by their names of t, u, ux and uy.
+Function = Callable[..., Any]
 
 #: A scalar function of (x, y): a number, a formula, or a function of whole arrays.
 FieldLike = Union[float, str, Function]

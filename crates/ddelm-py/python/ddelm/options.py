@@ -1,4 +1,4 @@
-"""How to solve: the options of `solve` and `Solver`.
+"""How to solve: the options of `solve`, `Solver`, `eigenvalues` and `evolve`.
 
 An option is a key of a problem file under another name. The native module reads both in the same place, so that they
 mean the same and are refused with the same words.
@@ -34,13 +34,11 @@ InterfaceSolver = Literal["direct", "cg"]
 WeightsLike = Union[tuple[ArrayLike, ArrayLike], Mapping[str, ArrayLike]]
 
 
-class Options(TypedDict, total=False):
-    """Options of `solve` and `Solver`. None is the same as leaving one out."""
+class LinearOptions(TypedDict, total=False):
+    """Options of `eigenvalues` and `evolve`. None is the same as leaving one out."""
 
     #: "fast", the default, or "paper", which is Algorithm 1 of the paper to the letter.
     preset: Optional[Preset]
-    #: "schur", the default; "elm", one network; "locelm", continuity rows in one least-squares problem.
-    method: Optional[Method]
     #: Subdomains of a rectangle in x and y; (4, 4) unless given.
     subdomains: Optional[Sequence[int]]
     #: The largest side of a subdomain, about; from the domain unless given.
@@ -79,10 +77,6 @@ class Options(TypedDict, total=False):
     max_iterations: Optional[int]
     #: Largest number of refinement steps after a direct solve.
     refinements: Optional[int]
-    #: The initial guess of Newton's method for a nonlinear problem, a formula; the boundary values decide unless given.
-    initial: Optional[str]
-    #: Steps of Newton's method, at most; 50 unless given.
-    max_steps: Optional[int]
     #: Memory that a solve may take, in bytes or as "8 GB"; what the machine has unless given.
     max_memory: Union[int, str, None]
     #: Subdomains beyond which a tolerance is given up.
@@ -91,6 +85,19 @@ class Options(TypedDict, total=False):
     max_seconds: Optional[float]
     #: Rings about singular vertices: "none", "auto", "all", or points.
     corners: Union[str, Sequence[Sequence[float]], None]
+    #: Numbers that are asked of the solution, by name: ``{"heat": "flux(left)", "energy": "integral(u^2)"}``.
+    integrals: Optional[Mapping[str, str]]
+
+
+class Options(LinearOptions, total=False):
+    """Options of `solve` and `Solver`. None is the same as leaving one out."""
+
+    #: "schur", the default; "elm", one network; "locelm", continuity rows in one least-squares problem.
+    method: Optional[Method]
+    #: The initial guess of Newton's method for a nonlinear problem, a formula; the boundary values decide unless given.
+    initial: Optional[str]
+    #: Steps of Newton's method, at most; 50 unless given.
+    max_steps: Optional[int]
 
 
 #: The keys of a problem file.
@@ -123,6 +130,20 @@ KEYS = {
     "max_subdomains": "discretization.max_subdomains",
     "max_seconds": "discretization.max_seconds",
     "corners": "discretization.corners",
+    "integrals": "output.integrals",
+}
+
+#: The keys of `eigenvalues` and `evolve`, which have arguments of their own for them.
+LOOPS = {
+    "count": "eigenvalues.count",
+    "near": "eigenvalues.near",
+    "start": "time.start",
+    "end": "time.end",
+    "steps": "time.steps",
+    "time_tolerance": "time.tolerance",
+    "time_method": "time.method",
+    "time_initial": "time.initial",
+    "times": "time.times",
 }
 
 #: What is taken where neither the call nor a file says anything. The estimate is made when it is asked for.
@@ -155,6 +176,8 @@ def case(
 
 
 def _override(name: str, value: object) -> str:
+    if name in LOOPS:
+        return f"{LOOPS[name]}={toml(value)}"
     refuse_unknown([name])
     return f"{KEYS[name]}={toml(value)}"
 

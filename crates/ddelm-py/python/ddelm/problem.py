@@ -24,8 +24,12 @@ class Problem:
     """``-div(a grad u) + b . grad u + c u = f`` in a domain, with a condition on each part of its boundary.
 
     A field (diffusion, reaction, source, exact, values of conditions) is a number, a formula such as
-    ``"sin(2*pi*x)*exp(y)"``, data on a grid (`ddelm.Grid`, ``xarray.DataArray``), or a function. Functions are called with whole arrays of x and y, from several threads
-    (one at a time), and return an array of the same shape, or one number.
+    ``"sin(2*pi*x)*exp(y)"``, data on a grid (`ddelm.Grid`, ``xarray.DataArray``), or a function. Functions are called with whole
+    arrays of x and y, from several threads (one at a time), and return an array of the same shape, or one number.
+
+    Formulas of the equation and of fluxes may use the solution, ``u``, ``ux`` and ``uy``, and functions take it by these names:
+    ``lambda x, y, u: np.exp(u)``. Such a problem is solved by Newton's method; derivatives of functions are found by complex
+    steps or differences unless they are given with a `ddelm.Function`. Likewise ``t`` is the time, for `ddelm.evolve`.
 
     Parameters
     ----------
@@ -75,6 +79,8 @@ class Problem:
     _file: Optional[_native.File] = None
     _domain: Optional[Domain] = None
     parameters: dict[str, float] = {}  # noqa: RUF012 - never changed in place
+    #: The time, of a problem that is part of a run through time.
+    _time: Optional[float] = None
 
     def __init__(
         self,
@@ -215,6 +221,10 @@ class Problem:
         """Return this problem with the data that a factored problem was solved for."""
         return _Replaced(self, _native.Problem.of_case(case), data)
 
+    def _at_time(self, core: _native.Problem, t: float) -> Problem:
+        """Return this problem as it is at a time."""
+        return _AtTime(self, core, t)
+
     def _keeps_coefficient(self, side: int, new: Condition) -> bool:
         old = self._conditions[side]
         return not isinstance(new, Robin) or (isinstance(old, Robin) and new.coefficient == old.coefficient)
@@ -326,6 +336,25 @@ class _Replaced(Problem):
     def replace(self, **changes: Any) -> Self:
         """Refuse: the arguments are not known."""
         raise TypeError("replace: the problem comes from a Solver\nhint: replace arguments of the problem it was made of")
+
+
+class _AtTime(Problem):
+    """A problem at a time, of a solution that `ddelm.evolve` made."""
+
+    def __init__(self, problem: Problem, core: _native.Problem, t: float) -> None:
+        self._core = core
+        self._time = t
+        self._described = f"<{problem!r} at t = {t:g}>"
+
+    def __repr__(self) -> str:
+        return self._described
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("a problem at a time cannot be pickled\nhint: set u.problem = None before")
+
+    def replace(self, **changes: Any) -> Self:
+        """Refuse: the arguments are those of the problem."""
+        raise TypeError("replace: the problem is part of a run through time\nhint: replace arguments of the problem it was made of")
 
 
 def from_toml(path: PathLike) -> Problem:

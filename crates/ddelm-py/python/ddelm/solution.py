@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ddelm import _html, _native
 from ddelm._points import Outside, evaluate, nan_outside
-from ddelm._types import Array, PathLike, Quantity
+from ddelm._types import Array, FieldLike, PathLike, Quantity
 from ddelm.options import case
 from ddelm.problem import Problem, saved_problem
 from ddelm.progress import ProgressLike, listener
@@ -131,9 +131,87 @@ class Solution:
         nan = nan_outside(outside)
         return evaluate(lambda x, y: np.stack(self._core.gradients(x, y, nan)), x, y)
 
-    def flux(self, x: ArrayLike, y: ArrayLike, *, outside: Outside = "error") -> Array:
-        """Return the flux ``a grad u`` (of a plate ``grad Laplacian u``) at points, along a new first axis."""
+    def hessian(self, x: ArrayLike, y: ArrayLike, *, outside: Outside = "error") -> Array:
+        """Return the second derivatives at points, along two new first axes: ``(uxx, uxy), (_, uyy) = u.hessian(x, y)``."""
+        nan = nan_outside(outside)
+
+        def second(x: Array, y: Array) -> Array:
+            xx, xy, yy = self._core.hessians(x, y, nan)
+            return np.stack([xx, xy, xy, yy]).reshape(2, 2, -1)
+
+        return evaluate(second, x, y)
+
+    def integrate(
+        self, region: Optional[str] = None, weight: Optional[FieldLike] = None, *, of: FieldLike = "u"
+    ) -> float:
+        """Return the integral of u, by quadrature on the subdomains: as accurate as the solution.
+
+        Parameters
+        ----------
+        region : str
+            Integrate over this region; over the domain unless given.
+        weight : field
+            A factor: ``u.integrate(weight="x") / u.integrate()``.
+        of : field
+            What to integrate in the place of u: a formula, or a function of x, y and, by name, ``u``, ``ux``, ``uy``.
+
+        Examples
+        --------
+        >>> import ddelm
+        >>> u = ddelm.solve(ddelm.Problem(dirichlet="x*y"), subdomains=(2, 2), points=8)
+        >>> round(u.integrate(), 10), round(u.integrate(of="ux^2 + uy^2"), 10)
+        (0.25, 0.6666666667)
+        """
+        number = None
+        if region is not None:
+            number = _numbered(region, self._known_problem("integrate")._core.regions, "region", "region")
+        return self._core.integrate(of, weight, number)
+
+    def max(self) -> float:
+        """Return the largest value of u."""
+        return self._core.extreme(True)[0]
+
+    def min(self) -> float:
+        """Return the smallest value of u."""
+        return self._core.extreme(False)[0]
+
+    def argmax(self) -> tuple[float, float]:
+        """Return where u is largest, (x, y)."""
+        x, y = self._core.extreme(True)[1]
+        return x, y
+
+    def argmin(self) -> tuple[float, float]:
+        """Return where u is smallest, (x, y)."""
+        x, y = self._core.extreme(False)[1]
+        return x, y
+
+    @overload
+    def flux(self, x: str) -> float: ...
+    @overload
+    def flux(self, x: ArrayLike, y: ArrayLike, *, outside: Outside = "error") -> Array: ...
+    def flux(
+        self, x: Union[str, ArrayLike], y: Optional[ArrayLike] = None, *, outside: Outside = "error"
+    ) -> Union[float, Array]:
+        """Return what flows out through a part of the boundary, ``u.flux("left")``, or the flux at points, ``u.flux(x, y)``.
+
+        Parameters
+        ----------
+        x : str, or array_like
+            The name of a part of the boundary: the result is the integral of ``n . a grad u`` over it. Or coordinates: the result
+            is the flux ``a grad u`` (of a plate ``grad Laplacian u``) at points, along a new first axis.
+        y : array_like
+            Coordinates.
+        outside : "error" or "nan"
+            What points outside the domain give.
+        """
         nan, problem = nan_outside(outside), self._known_problem("flux")
+        if isinstance(x, str):
+            if y is not None:
+                raise TypeError('flux: a part of the boundary and coordinates\nhint: u.flux("left") or u.flux(x, y)')
+            number = _numbered(x, problem._core.parts, "flux", "part of the boundary")
+            return self._core.outflow(problem._core, number)
+        if y is None:
+            raise TypeError('flux: coordinates y are missing\nhint: u.flux("left") or u.flux(x, y)')
         return evaluate(lambda x, y: np.stack(self._core.fluxes(problem._core, x, y, nan)), x, y)
 
     @overload
@@ -284,7 +362,10 @@ class Solution:
         resolution : int
             Cells per side of a subdomain.
         """
-        self._core.vtk(os.fspath(path), None if self.problem is None else self.problem._core, resolution)
+        # What is left of the equation at one time says nothing: the derivative in time is not in it.
+        known = self.problem is not None and self.problem._time is None
+        problem = self.problem._core if known and self.problem is not None else None
+        self._core.vtk(os.fspath(path), problem, resolution)
 
     def to_pyvista(self, *, resolution: int = 16) -> pyvista.UnstructuredGrid:
         """Return the solution as a PyVista grid, with the arrays of `to_vtk`. PyVista must be installed.
@@ -432,7 +513,20 @@ class Solution:
     def _known_problem(self, what: str) -> Problem:
         if self.problem is None:
             raise ValueError(f"{what}: the problem of this solution is not known\nhint: set u.problem")
+        if what == "residual" and self.problem._time is not None:
+            raise ValueError(
+                "residual: the equation has a derivative in time, which one solution does not know\n"
+                "hint: report.time has the estimated error of the steps"
+            )
         return self.problem
+
+
+def _numbered(name: str, known: Sequence[str], argument: str, what: str) -> int:
+    """Return the number of a part or region by its name."""
+    if name not in known:
+        hint = f"one of {', '.join(known)}" if known else "the domain has none"
+        raise ValueError(f"{argument} = {name!r}: there is no such {what}\nhint: {hint}")
+    return list(known).index(name)
 
 
 def load(path: PathLike) -> Solution:

@@ -63,6 +63,7 @@ def solve(
     corners: Union[str, Sequence[Sequence[float]], None] = None,
     initial: Optional[str] = None,
     max_steps: Optional[int] = None,
+    integrals: Optional[Mapping[str, str]] = None,
     progress: ProgressLike = None,
     **unknown: NoReturn,
 ) -> Solution:
@@ -101,7 +102,11 @@ def solve(
     interface, interface_tolerance, max_iterations, refinements
         The interface system; see `ddelm.options.Options`.
     initial, max_steps
-        Newton's method, where formulas use ``u``, ``ux`` or ``uy``: its initial guess, a formula, and its steps at most.
+        Newton's method, where formulas use ``u``, ``ux`` or ``uy``, or functions take them: its initial guess, a formula, and
+        its steps at most.
+    integrals : dict
+        Numbers that are asked of the solution, for ``report.integrals``: ``{"heat": "flux(left)"}``, also
+        ``"integral(FORMULA)"`` with u, ux and uy, ``"integral(FORMULA, REGION)"``, ``"max(u)"`` and ``"min(u)"``.
     max_memory : int or str
         Memory that a solve may take, in bytes or as ``"8 GB"``.
     max_subdomains, max_seconds

@@ -179,7 +179,11 @@ impl Taken {
             let range = |a: usize| {
                 let span = |v: f64| (v / cell).floor() as i64;
                 let (low, high) = (span(p[a] - gap), span(p[a] + gap));
-                if high.saturating_sub(low) > 16 { (span(p[a]).saturating_sub(8), span(p[a]).saturating_add(8)) } else { (low, high) }
+                if high.saturating_sub(low) > 16 {
+                    (span(p[a]).saturating_sub(8), span(p[a]).saturating_add(8))
+                } else {
+                    (low, high)
+                }
             };
             let ((i0, i1), (j0, j1)) = (range(0), range(1));
             (i0..=i1).all(|i| {

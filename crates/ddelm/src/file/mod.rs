@@ -69,7 +69,6 @@ pub use document::{Origin, Place};
 
 use crate::base::error::{Error, Result};
 use crate::domain::area::Domain;
-use crate::problem::functional::Functional;
 use crate::problem::model::Problem;
 use crate::solve::case::Case;
 use document::{Kind, Value, find};
@@ -218,7 +217,7 @@ impl ProblemFile {
     /// Reads the problem alone, without how to solve it.
     pub fn problem(&self) -> Result<Problem> {
         let document = self.document()?;
-        Ok(self.problem_in(&Section::root(&document, ROOT)?)?.problem)
+        Ok(self.problem_in(&Section::root(&document, ROOT)?)?.0)
     }
 
     /// Reads the domain alone, with its periodic sides.
@@ -232,14 +231,13 @@ impl ProblemFile {
         boundary::with_periodic_sides(root, domain::domain(root, &self.directory, side_parts)?)
     }
 
-    /// The problem, its domain, and what is asked of its solution.
-    fn problem_in(&self, root: &Section) -> Result<Question> {
+    /// The problem and its domain.
+    fn problem_in(&self, root: &Section) -> Result<(Problem, Domain)> {
         let names = names::names(root, &self.directory)?;
         let side_parts = boundary::side_parts(root)?;
         let domain = self.domain_in(root, &side_parts)?;
         let problem = equation::problem(root, &names, &domain, &side_parts)?;
-        let functionals = output::functionals(root, &names, &domain)?;
-        Ok(Question { problem, domain, functionals })
+        Ok((problem, domain))
     }
 
     /// Reads everything, and refuses what cannot be solved.
@@ -248,8 +246,8 @@ impl ProblemFile {
         let file = self.at_end_of_continuation()?;
         let document = file.document()?;
         let root = Section::root(&document, ROOT)?;
-        let Question { problem, domain, functionals } = file.problem_in(&root)?;
-        Ok(Case { functionals, ..file.case_for(problem, domain)? })
+        let (problem, domain) = file.problem_in(&root)?;
+        file.case_for(problem, domain)
     }
 
     /// The file with the parameter of its continuation, if it has one, at the last value.
@@ -265,7 +263,9 @@ impl ProblemFile {
         let root = Section::root(&document, ROOT)?;
         let choices = choices::choices(&root, &self.directory, &domain)?;
         let eigenvalues = eigenvalues::eigenvalues(&root)?;
-        let time = time::time(&root, &names::names(&root, &self.directory)?)?;
+        let names = names::names(&root, &self.directory)?;
+        let time = time::time(&root, &names)?;
+        let functionals = output::functionals(&root, &names, &domain)?;
         // The exact solution says nothing about eigenvalues.
         let has_exact = problem.exact.is_some() && eigenvalues.is_none();
         let case = Case {
@@ -277,10 +277,10 @@ impl ProblemFile {
             // Without an exact solution the estimate is all there is to tell whether to trust the result.
             estimate: choices.estimate.unwrap_or(!has_exact),
             cells: choices.cells,
-            functionals: Vec::new(),
+            functionals,
             eigenvalues,
             time,
-            nonlinear: nonlinear::nonlinear(self, &root, &names::names(&root, &self.directory)?)?,
+            nonlinear: nonlinear::nonlinear(self, &root, &names)?,
         };
         case.validate()?;
         Ok(case)
@@ -330,13 +330,6 @@ impl ProblemFile {
             None => place.clone(),
         }
     }
-}
-
-/// What a file asks.
-struct Question {
-    problem: Problem,
-    domain: Domain,
-    functionals: Vec<(String, Functional)>,
 }
 
 /// The names in a table of the document.

@@ -21,6 +21,20 @@ const MARGIN: f64 = 1e-5;
 /// A step that does not shrink the correction by at least this factor is the last.
 const PROGRESS: f64 = 0.25;
 
+/// The same margin where the pace is known from another solve, and the guess is close.
+const GUESS_MARGIN: f64 = 0.1;
+
+/// Interface values that are nearly right, as those of the last time steps tell.
+pub struct Guess {
+    /// The values, for all right-hand sides.
+    pub u: Mat<f64>,
+    /// What one direct solve leaves of an error, from the [`Outcome`] of another solve.
+    pub contraction: f64,
+}
+
+/// Interface values this much smaller than the solutions inside are rounding.
+const NEGLIGIBLE: f64 = 1e-10;
+
 /// Solves the interface system with at most `refinements` steps after the first solve.
 pub fn refine(
     interface: &Interface<'_>,
@@ -28,10 +42,15 @@ pub fn refine(
     data: &[LocalData],
     columns: usize,
     refinements: usize,
+    guess: Option<Guess>,
     progress: &dyn Progress,
 ) -> Result<(Mat<f64>, Outcome)> {
-    let residual = |u: &Mat<f64>| interface.residual(data, u.as_ref());
-    refined(interface, columns, refinements, progress, residual, |x| factor.solve(x))
+    let system = Refined {
+        residual: |u: &Mat<f64>| interface.residual(data, u.as_ref()),
+        solve: |x: MatMut<'_, f64>| factor.solve(x),
+        floors: floors(interface, data, columns),
+    };
+    system.run(interface, refinements, guess, progress)
 }
 
 /// Solves the transpose of a flux balance, `D' m = g` with m over the jumps and g over the interface values, in the same steps.
@@ -42,54 +61,91 @@ pub fn refine_transposed(
     refinements: usize,
     progress: &dyn Progress,
 ) -> Result<(Mat<f64>, Outcome)> {
-    let residual = |m: &Mat<f64>| g - interface.apply_transposed(m.as_ref());
-    refined(interface, g.ncols(), refinements, progress, residual, |x| factor.solve_transposed(x))
+    let system = Refined {
+        residual: |m: &Mat<f64>| g - interface.apply_transposed(m.as_ref()),
+        solve: |x: MatMut<'_, f64>| factor.solve_transposed(x),
+        floors: vec![0.0; g.ncols()],
+    };
+    system.run(interface, refinements, None, progress)
 }
 
-/// Solves a system by its residual and a factor.
-fn refined(
-    interface: &Interface<'_>,
-    columns: usize,
-    refinements: usize,
-    progress: &dyn Progress,
-    residual: impl Fn(&Mat<f64>) -> Mat<f64>,
-    solve: impl Fn(MatMut<'_, f64>) -> Result<()>,
-) -> Result<(Mat<f64>, Outcome)> {
-    let mut u = Mat::zeros(interface.portion.len(Over::Unknowns), columns);
-    let mut outcome = Outcome { converged: true, ..Outcome::default() };
-    // The first solve corrects the solution 0.
-    let mut last = 1.0;
-    for step in 0..=refinements {
-        if interface.exchange.any(progress.interrupted()) {
-            return Err(Error::Interrupted);
-        }
-        let mut correction = residual(&u);
-        solve(correction.as_mut())?;
-        let size = relative_size(interface, &correction, &u);
-        // A correction that grows is noise: the solution before it is the better one.
-        if step > 1 && size > last {
-            break;
-        }
-        u += &correction;
-        outcome.refinements = step;
-        if step > 0 {
-            outcome.last_correction = size;
-            // At the pace of this step, the next correction is so large.
-            let next = size * (size / last);
-            let margin = if step == 1 { MARGIN } else { 1.0 };
-            if next <= margin * ROUNDING || (step > 1 && size > PROGRESS * last) {
+/// A system by its residual and a factor.
+struct Refined<R, S> {
+    residual: R,
+    solve: S,
+    /// Squares of sizes below which a column is rounding.
+    floors: Vec<f64>,
+}
+
+impl<R: Fn(&Mat<f64>) -> Mat<f64>, S: Fn(MatMut<'_, f64>) -> Result<()>> Refined<R, S> {
+    fn run(
+        &self,
+        interface: &Interface<'_>,
+        refinements: usize,
+        guess: Option<Guess>,
+        progress: &dyn Progress,
+    ) -> Result<(Mat<f64>, Outcome)> {
+        let mut outcome = Outcome { converged: true, ..Outcome::default() };
+        let (mut u, contraction) = match guess {
+            Some(Guess { u, contraction }) => (u, Some(contraction).filter(|contraction| *contraction > 0.0)),
+            None => (Mat::zeros(interface.portion.len(Over::Unknowns), self.floors.len()), None),
+        };
+        // The first solve corrects the solution 0, or the guess.
+        let mut last = 1.0;
+        for step in 0..=refinements {
+            if interface.exchange.any(progress.interrupted()) {
+                return Err(Error::Interrupted);
+            }
+            let mut correction = (self.residual)(&u);
+            (self.solve)(correction.as_mut())?;
+            let size = relative_size(interface, &correction, &u, &self.floors);
+            // A correction that grows is noise: the solution before it is the better one.
+            if step > 1 && size > last {
                 break;
             }
-            last = size;
+            u += &correction;
+            outcome.refinements = step;
+            if let Some(contraction) = contraction.filter(|_| step == 0) {
+                (outcome.last_correction, outcome.contraction) = (size * contraction, contraction);
+                if size * contraction <= GUESS_MARGIN * ROUNDING {
+                    break;
+                }
+                // One more solve: what it leaves is beyond rounding.
+                last = size;
+                continue;
+            }
+            if step > 0 {
+                if step == 1 && contraction.is_none() {
+                    outcome.contraction = size;
+                }
+                outcome.last_correction = size;
+                // At the pace of this step, the next correction is so large.
+                let next = size * (size / last);
+                let margin = if step == 1 { MARGIN } else { 1.0 };
+                if next <= margin * ROUNDING || (step > 1 && size > PROGRESS * last) {
+                    break;
+                }
+                last = size;
+            }
         }
+        Ok((u, outcome))
     }
-    Ok((u, outcome))
+}
+
+/// Squares of sizes below which interface values are rounding beside the solutions inside, one for each column: a function that
+/// vanishes on the whole interface, as an eigenfunction may, has no other size there.
+fn floors(interface: &Interface<'_>, data: &[LocalData], columns: usize) -> Vec<f64> {
+    let square = |data: &LocalData, k: usize| data.y.col(k).squared_norm_l2();
+    let mut sums: Vec<f64> = (0..columns).map(|k| data.iter().map(|data| square(data, k)).sum()).collect();
+    interface.exchange.sum(&mut sums);
+    sums.iter().map(|sum| NEGLIGIBLE * NEGLIGIBLE * sum).collect()
 }
 
 /// The largest ratio of a column of `correction` to that column of `u + correction`.
-fn relative_size(interface: &Interface<'_>, correction: &Mat<f64>, u: &Mat<f64>) -> f64 {
+fn relative_size(interface: &Interface<'_>, correction: &Mat<f64>, u: &Mat<f64>, floors: &[f64]) -> f64 {
     let total = u + correction;
     let part = interface.dot(correction.as_ref(), correction.as_ref());
     let whole = interface.dot(total.as_ref(), total.as_ref());
-    part.iter().zip(&whole).map(|(p, w)| if *w > 0.0 { (p / w).sqrt() } else { 0.0 }).fold(0.0, f64::max)
+    let sizes = whole.iter().zip(floors).map(|(w, floor)| w.max(*floor));
+    part.iter().zip(sizes).map(|(p, w)| if w > 0.0 { (p / w).sqrt() } else { 0.0 }).fold(0.0, f64::max)
 }

@@ -22,6 +22,8 @@ pub struct Outcome {
     pub refinements: usize,
     /// Size of the last correction relative to the solution, the largest over the right-hand sides.
     pub last_correction: f64,
+    /// What one direct solve leaves of an error, as far as the first refinement tells; 0 where there was none.
+    pub contraction: f64,
     /// Relative residual of the Schur complement system at the end (conjugate gradients).
     pub relative_residual: f64,
     /// Whether the tolerance was reached.

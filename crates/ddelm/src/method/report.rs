@@ -85,6 +85,9 @@ pub struct Eigenvalue {
 /// Steps in time.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TimeReport {
+    /// The time of this solution.
+    #[serde(default)]
+    pub t: f64,
     /// Steps from the start to the end.
     pub steps: usize,
     /// The order of the formula.
@@ -93,7 +96,7 @@ pub struct TimeReport {
     pub factorizations: usize,
     /// Solves, with those that found the first values.
     pub solves: usize,
-    /// The estimated relative L2 error at the end that comes from the steps, where a tolerance was given.
+    /// The estimated relative L2 error at the end that comes from the steps, where a tolerance was given or an estimate asked for.
     pub estimate: Option<f64>,
 }
 

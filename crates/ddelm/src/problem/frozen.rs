@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::base::error::Error;
 use crate::problem::field::{Dependence, Failure, Field, FieldRef, Jets, Samples};
 use crate::problem::model::{Condition, ConditionKind, Data, Equation, Problem};
 
@@ -98,13 +99,36 @@ impl Problem {
         }
     }
 
-    /// Whether a coefficient of the equation or of a condition depends on the time, so that every step has its own operator.
-    pub fn operator_varies(&self) -> bool {
-        let robin = self.conditions.iter().filter_map(|condition| match &condition.kind {
+    /// Refuses a problem with anything that depends on the time: without steps in time it would be solved at one of them unasked.
+    pub fn check_steady(&self) -> Result<(), Error> {
+        let data = self.data();
+        let named = self.equation.fields().into_iter().map(|(key, field)| (key.to_string(), field.clone()));
+        let boundary = data.boundary.into_iter().flatten().chain(self.robin_coefficients().cloned());
+        let all = named
+            .chain([("equation.source".to_string(), data.source)])
+            .chain(boundary.map(|field| ("boundary".to_string(), field)))
+            .chain(self.exact.clone().map(|exact| ("exact.u".to_string(), exact)));
+        match all.into_iter().find(|(_, field)| field.depends_on().time) {
+            None => Ok(()),
+            Some((key, field)) => {
+                let problem = "it depends on the time t, and there are no steps in time";
+                let hint = "give [time] with end, initial and steps (in Python use ddelm.evolve), or leave t out";
+                Err(Error::input(key, field.describe(), problem, hint))
+            }
+        }
+    }
+
+    fn robin_coefficients(&self) -> impl Iterator<Item = &FieldRef> {
+        self.conditions.iter().filter_map(|condition| match &condition.kind {
             ConditionKind::Robin { coefficient } => Some(coefficient),
             _ => None,
-        });
-        self.equation.fields().into_iter().map(|(_, field)| field).chain(robin).any(|field| field.depends_on().time)
+        })
+    }
+
+    /// Whether a coefficient of the equation or of a condition depends on the time, so that every step has its own operator.
+    pub fn operator_varies(&self) -> bool {
+        let equation = self.equation.fields().into_iter().map(|(_, field)| field);
+        equation.chain(self.robin_coefficients()).any(|field| field.depends_on().time)
     }
 }
 

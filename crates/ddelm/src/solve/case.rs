@@ -85,6 +85,9 @@ impl Case {
                 self.domain.decompose(&self.cut)?;
             }
         }
+        if self.time.is_none() {
+            self.problem.check_steady()?;
+        }
         match (&self.eigenvalues, &self.time) {
             (None, None) => self.validate_nonlinear()?,
             (Some(wanted), None) => self.validate_eigenvalues(wanted)?,
@@ -163,15 +166,17 @@ impl Case {
         };
         self.validate()?;
         self.check_memory(1)?;
-        let mut moments = time.solve(&self.problem, &self.decomposition()?, &self.settings, progress)?;
-        if let Some(exact) = &self.problem.exact {
-            for Moment { t, solution } in &mut moments {
+        let mut moments = time.solve(&self.problem, &self.decomposition()?, &self.settings, self.estimate, progress)?;
+        for Moment { t, solution } in &mut moments {
+            self.answer(&self.problem.at_time(*t), solution)?;
+            let consistent = self.problem.exact.is_some();
+            if let Some(exact) = &self.problem.exact {
                 let resolution = 2 * solution.report.points;
                 let errors = solution.errors_with_progress(frozen(exact, *t).as_ref(), resolution, progress)?;
                 solution.report.errors = Some(errors);
-                if solution.report.judge(None, true) && solution.report.status == Status::Solved {
-                    solution.report.status = Status::Unresolved;
-                }
+            }
+            if solution.report.judge(None, consistent) && solution.report.status == Status::Solved {
+                solution.report.status = Status::Unresolved;
             }
         }
         Ok(moments)
@@ -185,7 +190,11 @@ impl Case {
         };
         self.validate()?;
         self.check_memory(1)?;
-        wanted.find(&self.problem, self.decomposition()?, &self.settings, self.estimate, progress)
+        let mut pairs = wanted.find(&self.problem, self.decomposition()?, &self.settings, self.estimate, progress)?;
+        for pair in &mut pairs {
+            self.answer(&self.problem, &mut pair.function)?;
+        }
+        Ok(pairs)
     }
 
     /// The setting that says how the domain is cut.
@@ -279,13 +288,19 @@ impl Case {
             solution.report.errors = Some(solution.errors_with_progress(exact.as_ref(), resolution, progress)?);
             faults = consistency::check(&self.problem.at_state(exact), &solution.decomposition);
         }
-        for (name, functional) in &self.functionals {
-            let value = solution.functional(&self.problem, functional)?;
-            solution.report.integrals.insert(name.clone(), value);
-        }
+        self.answer(&self.problem, solution)?;
         let consistent = faults.is_empty();
         solution.report.warnings.extend(faults);
         Ok(solution.report.judge(self.tolerance, consistent))
+    }
+
+    /// Writes the numbers that are asked of a solution of the problem into its report.
+    fn answer(&self, problem: &Problem, solution: &mut Solution) -> Result<()> {
+        for (name, functional) in &self.functionals {
+            let value = solution.functional(problem, functional)?;
+            solution.report.integrals.insert(name.clone(), value);
+        }
+        Ok(())
     }
 
     fn solve_as_given(&self, exchange: &Arc<dyn Exchange>, progress: &dyn Progress) -> Result<Solution> {

@@ -147,7 +147,7 @@ impl Nodal {
 
     /// Source to solution, both by their loads, without boundary values: the inverse of the operator.
     pub fn invert(&self, loads: &[Mat<f64>], progress: &dyn Progress) -> Result<Loads> {
-        let y = self.solver.coefficients_of(&self.right_hand_sides(loads)?, progress)?;
+        let (y, ..) = self.solver.coefficients_of(&self.right_hand_sides(loads)?, None, progress)?;
         Ok(self.loads(&y))
     }
 }

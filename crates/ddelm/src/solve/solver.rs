@@ -12,7 +12,7 @@ use crate::base::progress::{Progress, Silent, Stage};
 use crate::domain::decomposition::Decomposition;
 use crate::domain::shape::PerShape;
 use crate::exchange::Serial;
-use crate::interface::{DirectFactor, Exchange, Interface, Outcome, agreed, conjugate_gradients, refine};
+use crate::interface::{DirectFactor, Exchange, Guess, Interface, Outcome, agreed, conjugate_gradients, refine};
 use crate::local::about::Iterate;
 use crate::local::basis::ReferenceBasis;
 use crate::local::local_factor::{BATCH, Local, LocalData, LocalFactor, affine};
@@ -282,13 +282,18 @@ impl Solver {
     }
 
     /// The coefficients y of the local problems in their bases for right-hand sides F, without going on to the neurons:
-    /// what a loop over solves needs.
-    pub(crate) fn coefficients_of(&self, rhs: &[Mat<f64>], progress: &dyn Progress) -> Result<Vec<Mat<f64>>> {
+    /// what a loop over solves needs. The interface values come along, and how they were found.
+    pub(crate) fn coefficients_of(
+        &self,
+        rhs: &[Mat<f64>],
+        guess: Option<Guess>,
+        progress: &dyn Progress,
+    ) -> Result<(Vec<Mat<f64>>, Mat<f64>, Outcome)> {
         let known = self.known(rhs);
-        let (u, _) = self.interface_values(&known.local, rhs[0].ncols(), progress)?;
+        let (u, outcome) = self.interface_values(&known.local, rhs[0].ncols(), guess, progress)?;
         let recovered = (self.locals.par_iter().zip(&known.local))
             .map(|(local, data)| affine(&data.y, local.factor.y.as_ref(), local.pick(u.as_ref()).as_ref()));
-        Ok(recovered.collect())
+        Ok((recovered.collect(), u, outcome))
     }
 
     /// The data of the local problems for right-hand sides F.
@@ -304,6 +309,7 @@ impl Solver {
         &self,
         data: &[LocalData],
         columns: usize,
+        guess: Option<Guess>,
         progress: &dyn Progress,
     ) -> Result<(Mat<f64>, Outcome)> {
         let (interface, settings) = (self.interface(), &self.plan.settings);
@@ -311,7 +317,7 @@ impl Solver {
             _ if self.plan.decomposition.len() == 1 => {
                 Ok((Mat::zeros(0, columns), Outcome { converged: true, ..Outcome::default() }))
             }
-            Some(factor) => refine(&interface, factor.as_ref(), data, columns, settings.refinements, progress),
+            Some(factor) => refine(&interface, factor.as_ref(), data, columns, settings.refinements, guess, progress),
             None => {
                 conjugate_gradients(&interface, data, columns, settings.tolerance, settings.max_iterations, progress)
             }
@@ -332,7 +338,7 @@ impl Solver {
         let clock = Instant::now();
         progress.begin(Stage::Interface, 1);
         let sent = exchange.sent();
-        let (mut u, outcome) = self.interface_values(local_data, columns, progress)?;
+        let (mut u, outcome) = self.interface_values(local_data, columns, None, progress)?;
         seconds.interface += spent + clock.elapsed().as_secs_f64();
         let sent = (exchange.sent() - sent) as f64;
 
