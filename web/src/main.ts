@@ -1,5 +1,6 @@
 // The page: text in the editor, solved in a worker, drawn here.
 
+import { palettes, type Palettes } from "./colours.js";
 import { drawCurve } from "./curve.js";
 import { Editor } from "./editor.js";
 import { examples } from "./examples.js";
@@ -7,7 +8,7 @@ import { handles, type Handle } from "./handles.js";
 import { fragment, unpacked } from "./link.js";
 import type { SolveReply } from "./messages.js";
 import { replaced, rounded } from "./numbers.js";
-import { bounds, draw, isSize, LABELS, palette, type Options, type Shown, type Theme } from "./picture.js";
+import { bounds, draw, isSize, LABELS, type Options, type Shown, type Theme } from "./picture.js";
 import type { View } from "./raster.js";
 import { sliders } from "./sliders.js";
 import { MistakeError, Solver, Stopped } from "./solver.js";
@@ -40,7 +41,7 @@ const editor = new Editor(byId("editor"), byId("message"), () => {
   later();
 });
 
-let palettes: { values: Uint32Array; sizes: Uint32Array };
+let colours: Palettes;
 let solved: SolveReply | undefined;
 let view: View | undefined;
 let frame: [number, number, number, number] | undefined;
@@ -167,9 +168,8 @@ function shown({ mesh, field, values, report }: SolveReply): Shown {
 }
 
 function redraw(): void {
-  if (!solved || !palettes) return;
+  if (!solved || !colours) return;
   const box = stage.getBoundingClientRect();
-  const colours = isSize(solved.field) ? palettes.sizes : palettes.values;
   const density = Math.min(2, devicePixelRatio || 1);
   view = draw(canvas, [box.width, box.height], shown(solved), colours, options(density, theme()), frame);
   const label = LABELS[solved.field] ?? solved.field;
@@ -402,7 +402,6 @@ byId("save-picture").addEventListener("click", () => {
   if (!solved) return;
   // On white paper and twice as fine, whatever the screen is.
   const paper = document.createElement("canvas");
-  const colours = isSize(solved.field) ? palettes.sizes : palettes.values;
   const [x0, x1, y0, y1] = bounds(solved.mesh.points);
   const unit = Math.min(460 / (x1 - x0), 380 / (y1 - y0));
   const size: [number, number] = [unit * (x1 - x0) + 162, Math.max(210, unit * (y1 - y0) + 90)];
@@ -495,7 +494,7 @@ new ResizeObserver(() => {
 addEventListener("hashchange", () => void restore());
 
 const { viridis, magma } = await solver.colours;
-palettes = { values: palette(viridis), sizes: palette(magma) };
+colours = palettes(viridis, magma);
 document.body.dataset.module = solver.relaxed ? "relaxed" : "simd";
 if (!(await restore())) {
   const first = examples[0]!;

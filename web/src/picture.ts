@@ -1,5 +1,6 @@
 // A field as colours over the domain, with axes, contours, subdomains and a colour bar: the program's own picture.
 
+import { paletteOf, type Palettes } from "./colours.js";
 import { contours } from "./contour.js";
 import type { Mesh } from "./messages.js";
 import { raster, type View } from "./raster.js";
@@ -65,20 +66,12 @@ export function bounds(points: Float64Array): [number, number, number, number] {
   return [x0, x1, y0, y1];
 }
 
-/** 256 colours as pixels, from red, green, blue, red, ... */
-export function palette(bytes: Uint8Array): Uint32Array {
-  return Uint32Array.from({ length: bytes.length / 3 }, (_, k) => {
-    const [r, g, b] = bytes.subarray(3 * k, 3 * k + 3);
-    return ((255 << 24) | (b! << 16) | (g! << 8) | r!) >>> 0;
-  });
-}
-
 /** Draws, and returns where the plane lies on the canvas, in CSS pixels. `frame` is a box to keep in view, if not the domain's. */
 export function draw(
   canvas: HTMLCanvasElement,
   size: [number, number],
   shown: Shown,
-  colours: Uint32Array,
+  palettes: Palettes,
   options: Options,
   frame = bounds(shown.mesh.points),
 ): View {
@@ -90,6 +83,7 @@ export function draw(
     canvas.height = pixelHeight;
   }
   const scale = scaleOf(shown.field, shown.values);
+  const colours = paletteOf(scale, palettes);
   const [x0, x1, y0, y1] = frame;
   const margin = { left: 58, right: 104, top: 40, bottom: 50 };
   const room = [size[0] - margin.left - margin.right, size[1] - margin.top - margin.bottom] as const;
@@ -123,7 +117,8 @@ export function draw(
   context.lineJoin = "round";
   const at = (x: number, y: number): [number, number] => [left + unit * (x - x0), view.bottom - unit * (y - y0)];
   if (options.borders) {
-    context.strokeStyle = "rgba(255, 255, 255, 0.43)";
+    // White is the middle of the colours for both signs.
+    context.strokeStyle = scale.signs ? "rgba(60, 60, 60, 0.35)" : "rgba(255, 255, 255, 0.43)";
     context.lineWidth = 0.7;
     strokeLines(context, shown.mesh.borders, at);
   }

@@ -8,12 +8,17 @@ export interface Ticks {
 export interface Scale {
   range: [number, number];
   log: boolean;
+  /** Whether it is about zero, for values of both signs. */
+  signs?: boolean;
 }
+
+/** A field changes its sign where the smaller of its two signs has this part of its range. */
+const BOTH_SIGNS = 0.05;
 
 /** Relative differences below this are rounding: a scale does not magnify them. */
 const ROUNDING = 1e-8;
 
-/** The scale of a field, from its smallest to its largest value. */
+/** The scale of a field, from its smallest to its largest value; as far to both sides of zero where it changes its sign. */
 export function scaleOfValues(values: ArrayLike<number>): Scale {
   let [min, max] = [Infinity, -Infinity];
   for (let k = 0; k < values.length; k++) {
@@ -22,6 +27,9 @@ export function scaleOfValues(values: ArrayLike<number>): Scale {
     if (v > max && v < Infinity) max = v;
   }
   const size = Math.max(Math.abs(min), Math.abs(max));
+  if (Number.isFinite(size) && Math.min(-min, max) > BOTH_SIGNS * (max - min)) {
+    return { range: [-size, size], log: false, signs: true };
+  }
   if (max - min > ROUNDING * size) return { range: [min, max], log: false };
   const middle = Number.isFinite(size) ? 0.5 * (min + max) : 0;
   const room = Number.isFinite(size) && size > 0 ? 0.1 * size : 1;

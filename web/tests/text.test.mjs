@@ -10,6 +10,7 @@ import { module } from "./modules.mjs";
 const { numbers, replaced, rounded } = await module("numbers");
 const { handles } = await module("handles");
 const { sliders } = await module("sliders");
+const { blueRed } = await module("colours");
 const { position, scaleOfSizes, scaleOfValues, short, ticks } = await module("ticks");
 const { contours } = await module("contour");
 const { fragment, unpacked } = await module("link");
@@ -104,7 +105,8 @@ test("ticks are those of the program's pictures", () => {
 });
 
 test("scales span their values", () => {
-  assert.deepEqual(scaleOfValues([-1, NaN, 3]).range, [-1, 3]);
+  assert.deepEqual(scaleOfValues([-0.1, NaN, 3]).range, [-0.1, 3]);
+  assert.deepEqual(scaleOfValues([-1, NaN, 3]), { range: [-3, 3], log: false, signs: true });
   const flat = scaleOfValues([2, 2]).range;
   assert.ok(flat[0] < 2 && flat[1] > 2);
   const sizes = scaleOfSizes([-3e-9, 2e-10, 0, 5e-11]);
@@ -127,4 +129,12 @@ test("a link holds any text", async () => {
   assert.deepEqual(await unpacked(hash), { text, field: "ux" });
   assert.equal(await unpacked("#elsewhere"), null);
   await assert.rejects(unpacked("#problem=AAAA"));
+});
+
+test("colours of both signs are those of the program", () => {
+  const colours = blueRed(5);
+  assert.deepEqual([...colours.slice(0, 3)], [5, 48, 97]);
+  assert.deepEqual([...colours.slice(12)], [103, 0, 31]);
+  const [r, g, b] = colours.slice(6, 9);
+  assert.ok(Math.min(r, g, b) > 235 && Math.max(r, g, b) - Math.min(r, g, b) < 10, "white in the middle");
 });
