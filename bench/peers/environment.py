@@ -128,7 +128,9 @@ def machine() -> dict[str, object]:
                 break
     except OSError:
         pass
-    return {"processor": model, "cores": os.cpu_count(), "python": platform.python_version()}
+    # What else runs: a busy machine shares its caches, and CPU times grow by it.
+    load = os.getloadavg()[2] if hasattr(os, "getloadavg") else 0.0
+    return {"processor": model, "cores": os.cpu_count(), "python": platform.python_version(), "load": load}
 
 
 def revision() -> str:

@@ -203,8 +203,8 @@ class Scan:
 
 
 def _cells(config: dict) -> int:
-    """Return the number of cells per side; meshes that are graded count as the coarsest."""
-    if "layers" in config or "factor" in config:
+    """Return the number of cells per side; meshes that are graded, or have rings, count as the coarsest."""
+    if "layers" in config or "factor" in config or config.get("corners") == "auto":
         return 0
     return config.get("cells") or config.get("subdomains", [0])[0] or config.get("parts") or 2 ** config["levels"]
 

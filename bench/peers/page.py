@@ -64,6 +64,8 @@ def _head(results: dict, command: str) -> str:
         f"Measured on {machine['cores']} cores ({machine['processor']}), revision {results['revision']}: "
         + ", ".join(results["versions"].values())
         + ".",
+        *(["Other programs ran on the machine meanwhile, on average " + f"{machine['load']:.0f} at a time: these are CPU times, and less certain for it."]
+          if machine.get("load", 0) > machine["cores"] + 1 else []),
         "",
     ]
     for system, reason in results["skipped"].items():
@@ -152,7 +154,8 @@ def _problem(results: dict, problem: str, prefix: str) -> str:
 
 def _configuration(config: dict) -> str:
     if "subdomains" in config:
-        return f"{config['subdomains'][0]} x {config['subdomains'][1]}, {config['points']} points"
+        rings = " and rings at the corners" if config.get("corners") == "auto" else ""
+        return f"{config['subdomains'][0]} x {config['subdomains'][1]}{rings}, {config['points']} points"
     text = f"{config['cells']} x {config['cells']} {'triangle pairs' if config.get('triangles') else 'cells'}, order {config['order']}"
     if config.get("levels"):
         text += f", {config['levels']} levels of {config['factor']}"

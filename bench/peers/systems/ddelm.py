@@ -15,6 +15,10 @@ def version():
 
 def families(problem):
     counts = [1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20]
+    if problem.name == "f1":
+        rings = [[{"subdomains": [n, n], "points": p, "corners": "auto"} for p in range(4, 25)] for n in (1, 2, 3, 4)]
+        plain = [[{"subdomains": [n, n], "points": p, "corners": "none"} for p in range(4, 25)] for n in counts]
+        return rings + plain
     if problem.name == "layer":
         counts += [24, 32]
     return [[{"subdomains": [n, n], "points": p} for p in range(4, 29)] for n in counts]
