@@ -216,6 +216,9 @@ fn residual(vertex: &Vertex, radius: f64) -> Result<f64> {
             interface_rows(vertex, sides, vertex.materials[k].angles[1], radius, &mut rows)?;
         }
     }
+    if rows.iter().all(|row| row.value == 0.0) {
+        return Ok(0.0);
+    }
     let mut matrix = Mat::zeros(rows.len(), count * POLYNOMIALS);
     let mut right = Mat::zeros(rows.len(), 1);
     for (i, row) in rows.iter().enumerate() {
