@@ -280,7 +280,7 @@ const HEPTAGON: &str = "polygon = [[1, 0], [0.62349, 0.781831], [-0.222521, 0.97
 /// f = 1 on domains as a user writes them: 20 points, against more points on smaller subdomains.
 #[test]
 fn a_constant_source_on_domains_with_corners() {
-    for (domain, rings, sizes, bar) in [(L_SHAPE, 6, [0.5, 0.4], 2e-12), (HEPTAGON, 7, [0.4, 0.3], 2e-11)] {
+    for (domain, rings, sizes, bar) in [(L_SHAPE, 6, [0.5, 0.25], 5e-12), (HEPTAGON, 7, [0.4, 0.3], 2e-11)] {
         let found = solved(domain, 20, sizes[0]);
         assert_eq!(found.report.rings, rings, "{domain}");
         let error = found.distance(&solved(domain, 22, sizes[1]), 12).unwrap().l2;
@@ -340,10 +340,10 @@ fn evaluation_next_to_a_corner() {
 fn a_continuous_gradient_in_a_corner() {
     let grid = with_rings(Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [3, 3]).unwrap(), &SQUARE, 2.0);
     let slope = function(|x: f64, y: f64| 3.0 * x - 2.0 * y);
-    let solution = solve(&dirichlet(constant(0.0), slope), grid, 12);
+    let solution = solve(&dirichlet(constant(0.0), slope), grid, 16);
     for [x, y] in SQUARE {
         let found = solution.gradients(&[x], &[y]);
-        assert!((found.ux[0] - 3.0).abs() < 1e-4 && (found.uy[0] + 2.0).abs() < 1e-4, "{found:?}");
+        assert!((found.ux[0] - 3.0).abs() < 1e-3 && (found.uy[0] + 2.0).abs() < 1e-3, "{found:?}");
     }
 }
 

@@ -165,10 +165,15 @@ fn check(sectors: &[Sector], ends: Ends) -> Result<()> {
     if ends == Ends::Closed && (turn - TAU).abs() > 1e-9 {
         return wrong("they are closed and do not make a full turn");
     }
-    if sectors.iter().any(|s| lower_factor(s.tensor).is_none()) {
+    if sectors.iter().any(|s| !is_elliptic(s.tensor)) {
         return wrong("a tensor is not positive definite");
     }
     Ok(())
+}
+
+/// Whether a tensor is that of an elliptic equation.
+pub fn is_elliptic(tensor: [[f64; 2]; 2]) -> bool {
+    lower_factor(tensor).is_some()
 }
 
 /// The lower triangular L of the symmetric part of a tensor, `A = L L'`: `l11, l21, l22`.

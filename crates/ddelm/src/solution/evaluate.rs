@@ -157,7 +157,7 @@ impl Solution {
     }
 
     /// u and its gradient at points; NaN outside the domain. At a corner where the gradient is infinite it is so here; where it is
-    /// continuous at a corner with rings, it is that at `1e-7` of the element from there.
+    /// continuous at a corner with rings, it is that at `1e-6` of the element from there.
     ///
     /// # Panics
     /// If there are not as many x as y.

@@ -70,7 +70,7 @@ const SLACK: f64 = 1e-11;
 pub const DEPTH: f64 = 27.6;
 
 /// The distance from the corner, relative to the element, at which continuous gradients are known best.
-const NEAREST_SLOPE: f64 = 1e-7;
+const NEAREST_SLOPE: f64 = 1e-6;
 
 /// Newton's steps to a place in a curved element, which end at rounding level of the distance from the corner.
 const STEPS: usize = 4;
@@ -288,7 +288,7 @@ impl Map for Ring {
     }
 
     /// The slope of u is known to its rounding over the distance r from the corner. Where rings go no deeper than smooth exponents
-    /// ask for, gradients are continuous, and those at `r < 1e-7` are taken there; otherwise that of the core is infinite.
+    /// ask for, gradients are continuous, and those at `r < 1e-6` are taken there; otherwise that of the core is infinite.
     fn slope_place(&self, [s, t]: Point) -> Option<Point> {
         if !self.innermost {
             return Some([s, t]);
