@@ -90,15 +90,25 @@ pub fn status(status: Status) -> &'static str {
 
 fn sizes(report: &Report, counts: Option<[usize; 2]>) -> String {
     let subdomains = counts.map_or_else(|| report.subdomains.to_string(), |[nx, ny]| format!("{nx} x {ny}"));
+    let rings = rings(report.rings);
     let features = &report.features;
     let rank = match (features.rank.min, features.rank.max) {
         (min, max) if min == max => max.to_string(),
         (min, max) => format!("{min} to {max}"),
     };
     format!(
-        "{subdomains} subdomains, {} points per side, {} neurons (rank {rank} of {} rows)",
+        "{subdomains} subdomains{rings}, {} points per side, {} neurons (rank {rank} of {} rows)",
         report.points, features.neurons, features.rows
     )
+}
+
+/// What is said of so many vertices with rings, after the subdomains.
+pub fn rings(vertices: usize) -> String {
+    match vertices {
+        0 => String::new(),
+        1 => " (rings about 1 vertex)".into(),
+        more => format!(" (rings about {more} vertices)"),
+    }
 }
 
 fn interface(report: &Report) -> Option<String> {

@@ -29,7 +29,13 @@ def wave():
 
 @pytest.fixture(scope="session")
 def corners():
-    """A solution with singular corners: its coefficients are large, and rounding them shows."""
+    """A solution with singular corners and without rings: its coefficients are large, and rounding them shows."""
+    return ddelm.solve(ddelm.Problem(source=1.0, dirichlet=0.0), subdomains=(4, 3), points=16, corners="none")
+
+
+@pytest.fixture(scope="session")
+def rings():
+    """The same with rings about the corners."""
     return ddelm.solve(ddelm.Problem(source=1.0, dirichlet=0.0), subdomains=(4, 3), points=16)
 
 

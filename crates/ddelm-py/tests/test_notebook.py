@@ -57,11 +57,12 @@ def test_solutions_show_a_picture_and_figures(wave):
 
 def test_solvers_and_checks_show_sizes():
     problem = ddelm.Problem(source=1.0, dirichlet=0.0)
-    solver = ddelm.Solver(problem, subdomains=(2, 2), points=8)
+    solver = ddelm.Solver(problem, subdomains=(2, 2), points=8, corners="none")
     assert "2 x 2 subdomains, 8 points" in Text(solver._repr_html_()).text
-    check = problem.check(subdomains=(2, 2), points=8)
+    check = problem.check(subdomains=(2, 2), points=8, corners="none")
     assert "2 x 2 subdomains, 8 points" in check["sizes"] and "less than" in check["cost"]
     assert str(check).splitlines()[0] == "equation   -\u0394u = 1" and "2 x 2" in Text(check._repr_html_()).text
+    assert "32 subdomains (rings about 4 vertices), 8 points" in problem.check(subdomains=(2, 2), points=8)["sizes"]
     with pytest.raises(ValueError, match="equation.source is inf"):
         ddelm.Problem(source=lambda x, y: np.where(x > 0.5, np.inf, 0.0), dirichlet=0.0).check()
 

@@ -29,6 +29,16 @@ def test_modules_with_large_coefficients_have_the_same_values(corners, grid):
     assert "remainders" in module.state_dict()
 
 
+def test_modules_of_rings_have_the_same_values_and_gradients(rings):
+    torch = pytest.importorskip("torch")
+    x, y = (torch.tensor(v, requires_grad=True) for v in ([0.5, 0.01, 1e-5, 0.999], [0.5, 0.02, 1e-6, 0.9999]))
+    u = rings.to_torch()(x, y)
+    at = (x.detach().numpy(), y.detach().numpy())
+    assert np.abs(u.detach().numpy() - rings(*at)).max() < 1e-13
+    ux, uy = torch.autograd.grad(u.sum(), (x, y))
+    assert np.abs(np.stack([ux.numpy(), uy.numpy()]) - rings.gradient(*at)).max() < 1e-5
+
+
 def test_modules_take_floats_and_give_nan_outside(wave):
     torch = pytest.importorskip("torch")
     module = wave.to_torch()

@@ -44,6 +44,7 @@ integrals = { square = "integral(u^2*x + ux*g)", heat = "flux(right)", cold = "f
 [discretization]
 subdomains = [3, 2]
 points = 10
+corners = "none"          # rings are as deep as the parameters say
 "#;
 
 fn case(text: &str, settings: &[String]) -> Case {
@@ -125,7 +126,9 @@ integrals = { mean = "integral(u)", heat = "flux(left)" }
 subdomains = [2, 2]
 points = 8
 "#;
-    check("corners", text, &[("f", 1.0), ("a", 0.5), ("c", 3.0)], INSIDE);
+    let parameters = [("f", 1.0), ("a", 0.5), ("c", 3.0)];
+    check("corners", &format!("{text}corners = \"none\"\n"), &parameters, INSIDE);
+    check("rings", text, &parameters, INSIDE);
 }
 
 #[test]

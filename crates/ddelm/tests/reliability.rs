@@ -576,7 +576,7 @@ fn without_an_estimate_a_jump_inside_is_still_warned_of() {
     let text = file("diffusion = \"1 + 99*step(x - 0.4)\"\nsource = \"1\"", "dirichlet = \"0\"", [4, 4], 12)
         + "estimate = false\n";
     let report = ProblemFile::new(text).case().unwrap().solve(&Silent).unwrap().report;
-    assert!(report.warnings[0].starts_with("equation.diffusion is not resolved in 4 of 16 subdomains"), "{report:?}");
+    assert!(report.warnings[0].starts_with("equation.diffusion is not resolved in 4 of 44 subdomains"), "{report:?}");
 }
 
 #[test]

@@ -260,6 +260,103 @@ subdomains = [3, 3]
 points = 10
 "#;
 
+/// A problem file on a domain, with a source, u = 0 on the boundary, and so many points.
+fn file(domain: &str, source: &str, rest: &str) -> ProblemFile {
+    let text = format!("[domain]\n{domain}\n[equation]\nsource = \"{source}\"\n[boundary]\ndirichlet = \"0\"\n{rest}");
+    ProblemFile::new(text).within(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/meshes"))
+}
+
+fn solved(domain: &str, points: usize, size: f64) -> Solution {
+    let size = if domain.starts_with("mesh") { String::new() } else { format!("size = {size}\n") };
+    let rest = format!("[discretization]\nestimate = false\npoints = {points}\n{size}");
+    file(domain, "1", &rest).case().unwrap().solve(&Silent).unwrap()
+}
+
+const L_SHAPE: &str = "polygon = [[-1, -1], [0, -1], [0, 0], [1, 0], [1, 1], [-1, 1]]";
+
+const HEPTAGON: &str = "polygon = [[1, 0], [0.62349, 0.781831], [-0.222521, 0.974928], [-0.900969, 0.433884], \
+    [-0.900969, -0.433884], [-0.222521, -0.974928], [0.62349, -0.781831]]";
+
+/// f = 1 on domains as a user writes them: 20 points, against more points on smaller subdomains.
+#[test]
+fn a_constant_source_on_domains_with_corners() {
+    for (domain, rings, sizes, bar) in [(L_SHAPE, 6, [0.5, 0.25], 5e-12), (HEPTAGON, 7, [0.4, 0.3], 2e-11)] {
+        let found = solved(domain, 20, sizes[0]);
+        assert_eq!(found.report.rings, rings, "{domain}");
+        let error = found.distance(&solved(domain, 22, sizes[1]), 12).unwrap().l2;
+        assert!(error < bar, "{error:.1e} {domain}");
+    }
+}
+
+/// (-1, 1)^2 with a slit along the positive x-axis: a mesh whose nodes on it are there twice.
+#[test]
+fn a_slit_is_a_line_of_double_nodes() {
+    let exact = "(x^2 + y^2)^(1/4)*abs(sin(atan2(y, x)/2))";
+    let case = |points: usize| {
+        let file = file("mesh = \"slit.msh\"", "0", "[discretization]\nestimate = false\n");
+        let file = file.set(format!("boundary.dirichlet={exact}")).set(format!("exact.u={exact}"));
+        file.set(format!("discretization.points={points}")).case().unwrap()
+    };
+    for (points, bar) in [(16, 2e-11), (20, 5e-13)] {
+        let report = case(points).solve(&Silent).unwrap().report;
+        assert_eq!(report.rings, 1);
+        let error = report.errors.unwrap().l2;
+        assert!(error < bar, "{error:.1e}");
+    }
+}
+
+/// The first eigenvalue of the L-shape (Trefethen and Betcke).
+#[test]
+fn eigenfunctions_have_rings() {
+    let rest = "[eigenvalues]\ncount = 1\n[discretization]\nestimate = false\npoints = 16\nsize = 0.5\n";
+    let case = file(L_SHAPE, "0", rest).case().unwrap();
+    let found = &case.eigenpairs(&Silent).unwrap()[0];
+    assert_eq!(found.function.report.rings, 1);
+    assert!((found.eigenvalue.value - 9.639_723_844_021_9).abs() < 1e-9, "{}", found.eigenvalue.value);
+}
+
+/// u is exact at and next to a corner at any angle and any distance; its gradient to rounding over the distance, and infinite in the corner.
+#[test]
+fn evaluation_next_to_a_corner() {
+    let rings = with_rings(l_shape(), &[[0.0, 0.0]], 2.0 / 3.0);
+    let solution = solve(&dirichlet(constant(0.0), power_sine(2.0 / 3.0)), rings, 16);
+    for k in 0..60 {
+        let (r, angle) = (0.9 * 10f64.powi(-k / 3), 0.1 + 1.4 * PI * f64::from(k % 7) / 6.0);
+        let found = solution.gradients(&[r * angle.cos()], &[r * angle.sin()]);
+        let exact = r.powf(2.0 / 3.0) * (angle / 1.5).sin();
+        assert!((found.u[0] - exact).abs() < 2e-11, "{r:e} {angle}: {} {exact}", found.u[0]);
+        let slope = r.powf(-1.0 / 3.0) / 1.5;
+        let error = (found.ux[0] + slope * (angle / 3.0).sin()).hypot(found.uy[0] - slope * (angle / 3.0).cos());
+        assert!(r < 1e-14 || error < 1e-10 * slope + 1e-11 / r, "{r:e} {angle}: {error:e}");
+    }
+    let corner = solution.gradients(&[0.0], &[0.0]);
+    assert!(corner.u[0].abs() < 1e-11 && corner.ux[0].is_infinite() && corner.uy[0].is_infinite());
+    // Outside, however close.
+    assert!(solution.values(&[1e-13], &[-1e-13])[0].is_nan());
+}
+
+/// Where the gradient is continuous it is found in the corner as well.
+#[test]
+fn a_continuous_gradient_in_a_corner() {
+    let grid = with_rings(Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [3, 3]).unwrap(), &SQUARE, 2.0);
+    let slope = function(|x: f64, y: f64| 3.0 * x - 2.0 * y);
+    let solution = solve(&dirichlet(constant(0.0), slope), grid, 16);
+    for [x, y] in SQUARE {
+        let found = solution.gradients(&[x], &[y]);
+        assert!((found.ux[0] - 3.0).abs() < 1e-3 && (found.uy[0] + 2.0).abs() < 1e-3, "{found:?}");
+    }
+}
+
+/// The second solution of an estimate has rings as well, on another grid.
+#[test]
+fn estimates_know_rings() {
+    let file = ProblemFile::new(FILE).set("discretization.points=16").set("discretization.subdomains=[4, 4]");
+    let report = file.set("discretization.estimate=true").case().unwrap().solve(&Silent).unwrap().report;
+    assert_eq!(report.rings, 4);
+    let estimate = report.estimate.unwrap();
+    assert!(estimate.l2 < 2e-11 && estimate.h1 < 1e-8, "{} {}", estimate.l2, estimate.h1);
+}
+
 /// `corners` of a problem file: how many vertices have rings.
 #[test]
 fn a_file_says_which_corners_have_rings() {
@@ -268,6 +365,8 @@ fn a_file_says_which_corners_have_rings() {
         file.case().and_then(|case| case.solve(&Silent)).map(|solution| solution.report.rings)
     };
     let one = "equation.source=1";
+    let default = ProblemFile::new(FILE).case().unwrap().solve(&Silent).unwrap();
+    assert_eq!(default.report.rings, 4);
     assert_eq!(rings("auto", one).unwrap(), 4);
     assert_eq!(rings("auto", "equation.source=sin(pi*x)*sin(pi*y)").unwrap(), 0);
     assert_eq!(rings("all", "equation.source=sin(pi*x)*sin(pi*y)").unwrap(), 4);

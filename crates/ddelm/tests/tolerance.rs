@@ -39,7 +39,7 @@ fn a_reentrant_corner_keeps_its_tolerance() {
 #[test]
 fn what_is_given_up_comes_back_as_the_best_that_was_found() {
     let text = format!(
-        "{SQUARE}[equation]\nsource = 1\n[boundary]\ndirichlet = 0\n[discretization]\ntolerance = 1e-11\nmax_subdomains = 60\n"
+        "{SQUARE}[equation]\nsource = 1\n[boundary]\ndirichlet = 0\n[discretization]\ntolerance = 1e-11\nmax_subdomains = 60\ncorners = \"none\"\n"
     );
     let report = solve(&text).report;
     assert_eq!(report.status, Status::ToleranceNotReached);

@@ -15,8 +15,8 @@ use crate::failure::Failure;
 use crate::number::{bytes, rough_seconds};
 use crate::picture;
 use crate::problem::ProblemArguments;
-use crate::stdout;
 use crate::view::plan;
+use crate::{stdout, summary};
 
 /// Arguments of `ddelm check`.
 #[derive(Debug, clap::Args)]
@@ -103,14 +103,22 @@ fn method(case: &Case) -> String {
 }
 
 fn sizes(case: &Case, cost: &Cost) -> Result<Vec<String>, Error> {
-    let subdomains = match case.domain.counts(&case.cut) {
-        Some([nx, ny]) => format!("{nx} x {ny}"),
-        None => case.decomposition()?.len().to_string(),
+    let counts = case.domain.counts(&case.cut);
+    let decomposition = match counts {
+        // What is too large is not built for a look at it.
+        Some(_) if cost.check_memory(&case.settings, 1).is_err() => None,
+        _ => Some(case.decomposition()?),
     };
+    let rings = decomposition.as_ref().map_or(0, |found| found.ring_vertices().len());
+    let subdomains = match (counts, &decomposition) {
+        (Some([nx, ny]), _) if rings == 0 => format!("{nx} x {ny}"),
+        (_, found) => found.as_ref().map_or(0, |found| found.len()).to_string(),
+    };
+    let rings = summary::rings(rings);
     let (points, neurons) = (case.settings.points, case.settings.neurons());
     let plural = if cost.factorizations == 1 { "factorization" } else { "factorizations" };
     Ok(vec![
-        format!("{subdomains} subdomains, {points} points per side, {neurons} neurons, {} rows", cost.rows),
+        format!("{subdomains} subdomains{rings}, {points} points per side, {neurons} neurons, {} rows", cost.rows),
         format!("{} interface unknowns, {} local {plural}", cost.unknowns, cost.factorizations),
     ])
 }

@@ -108,7 +108,7 @@ fn one_run(
         false => machine.alone(|| case.solve(listener).map_err(failure))?,
     };
     let Some(solution) = solution.filter(|_| machine.leads()) else { return Ok(None) };
-    let subdomains = match solution.decomposition.grid() {
+    let subdomains = match solution.decomposition.grid_without_rings() {
         Some((_, _, [nx, ny])) => format!("{nx}x{ny}"),
         None => solution.decomposition.len().to_string(),
     };

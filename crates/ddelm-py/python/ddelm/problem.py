@@ -175,8 +175,8 @@ class Problem:
         >>> import ddelm
         >>> check = ddelm.Problem(source=1.0, dirichlet=0.0).check(subdomains=(8, 8))
         >>> print(check["sizes"])
-        8 x 8 subdomains, 16 points per side, 256 neurons, 270 rows
-        1232 interface unknowns, 1 local factorization
+        92 subdomains (rings about 4 vertices), 16 points per side, 256 neurons, 270 rows
+        1672 interface unknowns, 33 local factorizations
         """
         from ddelm.options import case
 

@@ -257,13 +257,19 @@ class Report:
         memory = self.peak_memory_bytes
         return [
             ("status", self.status.replace("_", " ")),
-            ("sizes", f"{self.subdomains} subdomains, {self.points} points per side, {features.neurons} neurons"),
+            ("sizes", f"{self._subdomains()}, {self.points} points per side, {features.neurons} neurons"),
             ("interface", f"{interface.unknowns:,} unknowns, {interface.solver}, {how}" if interface.unknowns else ""),
             ("error", "" if self.errors is None else _norms(self.errors)),
             ("estimated error", "" if self.estimate is None else _norms(self.estimate)),
             ("time", f"{self.seconds.total:.3f} s"),
             ("memory", "" if memory is None else f"{memory / 1e6:.0f} MB at most"),
         ]
+
+    def _subdomains(self) -> str:
+        """Return how many subdomains there are, and about how many vertices they are rings."""
+        vertices = "vertex" if self.rings == 1 else "vertices"
+        rings = f" (rings about {self.rings} {vertices})" if self.rings else ""
+        return f"{self.subdomains} subdomains{rings}"
 
     def __str__(self) -> str:
         rows = [*self._rows(), *(("warning", warning) for warning in self.warnings)]

@@ -112,7 +112,8 @@ def solve(
     max_subdomains, max_seconds
         Where a tolerance is given up; the best solution that was found is returned.
     corners : str or list of points
-        Rings about vertices where the solution is singular: ``"none"`` (the default), ``"auto"``, ``"all"``, or where.
+        Rings about vertices where the solution is singular: ``"auto"`` (the default), ``"none"``, ``"all"``, or where. A
+        solver keeps those of its problem for all its right-hand sides.
 
     Returns
     -------

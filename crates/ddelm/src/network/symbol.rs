@@ -25,15 +25,16 @@ impl Frame {
         let inverse = inverse2(map.jacobian(xi));
         let h = map.hessian(xi);
         // Differentiating J^-1 J = 1: d2 xi_k / dx_a dx_b = -sum (J^-1)_kc H_cde (J^-1)_da (J^-1)_eb.
+        // Sums over x and y have two terms each: maps that are turned by a right angle have the same bits, and share factors.
+        let bend = |k: usize, d: usize, e: usize| inverse[k][0] * h[0][d][e] + inverse[k][1] * h[1][d][e];
         let mut second = [[[0.0; 2]; 2]; 2];
         for (k, block) in second.iter_mut().enumerate() {
+            let bend = [0, 1].map(|d| [0, 1].map(|e| bend(k, d, e)));
             for (a, row) in block.iter_mut().enumerate() {
                 for (b, value) in row.iter_mut().enumerate() {
-                    for c in 0..2 {
-                        for d in 0..2 {
-                            for e in 0..2 {
-                                *value -= inverse[k][c] * h[c][d][e] * inverse[d][a] * inverse[e][b];
-                            }
+                    for (d, bend) in bend.iter().enumerate() {
+                        for (e, bend) in bend.iter().enumerate() {
+                            *value -= bend * inverse[d][a] * inverse[e][b];
                         }
                     }
                 }

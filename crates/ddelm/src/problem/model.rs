@@ -132,6 +132,21 @@ impl Problem {
         Data { source: self.source.clone(), boundary: self.conditions.iter().map(|c| c.values.clone()).collect() }
     }
 
+    /// The problem without source and boundary values.
+    #[must_use]
+    pub fn homogeneous(&self) -> Problem {
+        let condition = |condition: &Condition| Condition {
+            values: condition.values.iter().map(|_| constant(0.0)).collect(),
+            ..condition.clone()
+        };
+        Problem {
+            source: constant(0.0),
+            conditions: self.conditions.iter().map(condition).collect(),
+            exact: None,
+            ..self.clone()
+        }
+    }
+
     /// Refuses conditions that do not fit the equation, and problems without a unique solution.
     pub fn validate(&self, parts: usize) -> Result<()> {
         if self.conditions.len() != parts {

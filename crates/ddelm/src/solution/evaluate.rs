@@ -156,13 +156,25 @@ impl Solution {
         u
     }
 
-    /// u and its gradient at points; NaN outside the domain.
+    /// u and its gradient at points; NaN outside the domain. At a corner where the gradient is infinite it is so here; where it is
+    /// continuous at a corner with rings, it is that at `1e-6` of the element from there.
     ///
     /// # Panics
     /// If there are not as many x as y.
     pub fn gradients(&self, x: &[f64], y: &[f64]) -> Gradients {
         let Ok([u, ux, uy]) = self.by_subdomain(x, y, |s, xi| {
-            let g = self.local_gradients(s, xi);
+            let mut g = self.local_gradients(s, xi);
+            let map = self.decomposition.subdomains[s].map.as_ref();
+            let places = xi.iter().enumerate().map(|(i, &p)| (i, p, map.slope_place(p)));
+            for (i, _, place) in places.filter(|&(_, p, place)| place != Some(p)) {
+                [g.ux[i], g.uy[i]] = match place {
+                    None => [g.ux[i], g.uy[i]].map(|slope| f64::INFINITY.copysign(slope)),
+                    Some(place) => {
+                        let beside = self.local_gradients(s, &[place]);
+                        [beside.ux[0], beside.uy[0]]
+                    }
+                };
+            }
             Ok::<_, Infallible>([g.u, g.ux, g.uy])
         });
         Gradients { u, ux, uy }

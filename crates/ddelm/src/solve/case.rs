@@ -13,13 +13,13 @@ use crate::exchange::Serial;
 use crate::interface::{Exchange, agreed};
 use crate::method::cost::Cost;
 use crate::method::report::Status;
-use crate::method::settings::{Corners, Method, Settings};
+use crate::method::settings::{Method, Settings};
 use crate::problem::frozen::frozen;
 use crate::problem::functional::Functional;
 use crate::problem::model::Problem;
 use crate::solution::evaluate::Solution;
 use crate::solve::adaptive::solve_to_tolerance;
-use crate::solve::corners::with_corners;
+use crate::solve::corners::{may_have_rings, with_corners};
 use crate::solve::eigenvalues::{Eigenpair, Eigenvalues};
 use crate::solve::estimate::{assess, at_solution, other_count};
 use crate::solve::newton::{Nonlinear, solve_once};
@@ -59,13 +59,20 @@ impl Case {
     /// The domain, cut into its subdomains.
     pub fn decomposition(&self) -> Result<Arc<Decomposition>> {
         let plain = self.domain.decompose_for(&self.cut, self.problem.equation.order() > 2)?;
-        Ok(Arc::new(with_corners(&self.problem, plain, &self.settings)?))
+        // Eigenfunctions know no data. What a solution in time does at right angles depends on how fast it changes there, so
+        // only other angles have rings.
+        let ringed = match (&self.eigenvalues, &self.time) {
+            (None, None) => with_corners(&self.problem, plain, &self.settings)?,
+            (_, None) => with_corners(&self.problem.homogeneous(), plain, &self.settings)?,
+            (_, Some(time)) => with_corners(&self.problem.at_time(time.start).homogeneous(), plain, &self.settings)?,
+        };
+        Ok(Arc::new(ringed))
     }
 
-    /// The subdomains in x and y of a plain rectangle without rings: periodic sides are interfaces, and divided ones cut more
+    /// The subdomains in x and y of a plain rectangle, without rings: periodic sides are interfaces, and divided ones cut more
     /// than they are asked to.
     fn counts(&self) -> Option<[usize; 2]> {
-        let plain = self.domain.plain_rectangle("plain costs").is_ok() && self.settings.corners == Corners::None;
+        let plain = self.domain.plain_rectangle("plain costs").is_ok();
         self.domain.counts(&self.cut).filter(|_| plain)
     }
 
@@ -208,8 +215,11 @@ impl Case {
     /// What a solve takes with so many threads, without its estimate.
     pub fn cost(&self, threads: usize) -> Result<Cost> {
         let (equation, settings) = (&self.problem.equation, &self.settings);
-        match self.counts() {
-            Some(counts) => Ok(Cost::new(equation, counts, settings, threads)),
+        // Rings add little: what does not fit without them need not be built.
+        let is_enough =
+            |plain: &Cost| !may_have_rings(&self.problem, settings) || plain.check_memory(settings, 1).is_err();
+        match self.counts().map(|counts| Cost::new(equation, counts, settings, threads)).filter(is_enough) {
+            Some(cost) => Ok(cost),
             None => Ok(Cost::on(equation, &*self.decomposition()?, settings, threads)),
         }
     }
@@ -234,24 +244,21 @@ impl Case {
         agreed(exchange.as_ref(), self.solve_and_measure(exchange, progress))
     }
 
-    /// Refuses a solve, or the second one that its estimate takes, that does not fit into memory: before the first of them.
+    /// Refuses a solve on a plain rectangle, or the second one that its estimate takes, that does not fit into memory: before the first
+    /// of them, and before there are rings, which add little. Whatever is solved is checked again on its decomposition.
     fn check_memory(&self, ranks: usize) -> Result<()> {
+        let Some(counts) = self.counts() else { return Ok(()) };
         let estimated = self.estimate && self.tolerance.is_none();
-        let cost = match self.counts().filter(|_| estimated) {
-            Some(counts) => Cost::new(&self.problem.equation, counts.map(other_count), &self.settings, 1),
-            None => self.cost(1)?,
-        };
-        cost.check_memory(&self.settings, ranks)
+        let counts = if estimated { counts.map(other_count) } else { counts };
+        Cost::new(&self.problem.equation, counts, &self.settings, 1).check_memory(&self.settings, ranks)
     }
 
     /// Whether so many ranks can share the work: each of them needs a subdomain.
     pub fn occupies(&self, ranks: usize) -> bool {
         let coupled = self.settings.method == Method::Schur;
-        let subdomains = || match self.counts() {
-            Some([nx, ny]) => nx.saturating_mul(ny),
-            None => self.decomposition().map_or(0, |decomposition| decomposition.len()),
-        };
-        coupled && (self.tolerance.is_some() || subdomains() >= ranks)
+        let many = |[nx, ny]: [usize; 2]| nx.saturating_mul(ny) >= ranks;
+        let enough = || self.counts().is_some_and(many) || self.decomposition().is_ok_and(|whole| whole.len() >= ranks);
+        coupled && (self.tolerance.is_some() || enough())
     }
 
     /// [`Case::solve_on`] before the ranks agree: errors are measured on rank 0 alone.

@@ -31,22 +31,36 @@ const SAME: f64 = 1e-9;
 /// A point is a vertex if it is this close, relative to the element.
 const CLOSE: f64 = 1e-6;
 
-/// The decomposition with rings where the settings ask for them.
-pub fn with_corners(problem: &Problem, decomposition: Decomposition, settings: &Settings) -> Result<Decomposition> {
-    // The exponents of a nonlinear problem are not known before it is solved.
-    let able = settings.method == Method::Schur
+/// Whether a decomposition may get rings. The exponents of a nonlinear problem are not known before it is solved, and those of a
+/// plate are not known here.
+pub fn may_have_rings(problem: &Problem, settings: &Settings) -> bool {
+    match settings.corners {
+        Corners::None => false,
+        Corners::Auto => is_able(problem, settings),
+        Corners::All | Corners::Points(_) => true,
+    }
+}
+
+/// Rings belong to linear problems of second order, and to the default method with its own nodes and weights.
+fn is_able(problem: &Problem, settings: &Settings) -> bool {
+    settings.method == Method::Schur
         && settings.nodes == Nodes::Chebyshev
         && settings.weights.is_none()
-        && !problem.is_nonlinear();
-    match &settings.corners {
-        Corners::None => Ok(decomposition),
-        Corners::Auto if !able => Ok(decomposition),
-        corners if !able => {
-            let problem = "rings belong to the default method with its own nodes and weights";
-            Err(Error::input("discretization.corners", corners, problem, "use corners = \"none\""))
-        }
-        corners => decomposition.with_rings(&singular_vertices(problem, &decomposition, corners)?),
+        && !problem.is_nonlinear()
+        && problem.equation.order() == 2
+}
+
+/// The decomposition with rings where the settings ask for them.
+pub fn with_corners(problem: &Problem, decomposition: Decomposition, settings: &Settings) -> Result<Decomposition> {
+    if !may_have_rings(problem, settings) {
+        return Ok(decomposition);
     }
+    if !is_able(problem, settings) {
+        let problem =
+            "rings belong to linear problems of second order and the default method with its own nodes and weights";
+        return Err(Error::input("discretization.corners", &settings.corners, problem, "use corners = \"none\""));
+    }
+    decomposition.with_rings(&singular_vertices(problem, &decomposition, &settings.corners)?)
 }
 
 /// The vertices of a decomposition that get rings, with their smallest exponents.
@@ -55,7 +69,7 @@ pub fn singular_vertices(
     decomposition: &Decomposition,
     corners: &Corners,
 ) -> Result<Vec<(usize, f64)>> {
-    if *corners == Corners::None || (problem.equation.order() > 2 && *corners == Corners::Auto) {
+    if *corners == Corners::None {
         return Ok(Vec::new());
     }
     let fans = fans(decomposition);

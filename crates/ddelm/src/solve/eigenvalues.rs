@@ -43,7 +43,7 @@ const SECOND_TOLERANCE: f64 = 1e-9;
 const BEYOND: usize = 2;
 
 /// Rounding of an eigenvalue, relative to it: differences below this are chance.
-const ROUNDING: f64 = 5e-15;
+const ROUNDING: f64 = 2e-14;
 
 /// An eigenfunction whose mean is less than this of its root mean square has mean zero.
 const NO_MEAN: f64 = 1e-3;

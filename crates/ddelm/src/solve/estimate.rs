@@ -3,7 +3,7 @@
 //! The second solution has other features on another decomposition, with a quarter more subdomains in each direction. Where
 //! the first one is not yet resolved the second is closer to the truth, and wrong in other places, so that the difference
 //! is the error; at the level of rounding both are wrong by as much, independently, and the difference is the error
-//! again, give or take a factor of two.
+//! again, give or take a factor of two. Where the first one has rings about vertices, the second one has them, too.
 //!
 //! Data that jump along lines of the first decomposition would jump inside the subdomains of the second. Where the
 //! other decomposition resolves the data worse ([`resolution`](crate::solve::resolution)), it is the first with every
@@ -18,10 +18,11 @@ use crate::base::progress::Progress;
 use crate::domain::decomposition::Decomposition;
 use crate::interface::{Exchange, agreed};
 use crate::method::report::{Estimate, Status};
-use crate::method::settings::{Method, Settings, Truncation};
+use crate::method::settings::{Corners, Method, Settings, Truncation};
 use crate::problem::field::FieldRef;
 use crate::problem::model::Problem;
 use crate::solution::evaluate::{Solution, Sums};
+use crate::solve::corners::with_corners;
 use crate::solve::newton::{Nonlinear, solve_once};
 use crate::solve::resolution::Resolution;
 
@@ -66,10 +67,14 @@ impl Second {
         };
         let points = if settings.scaled_rows { settings.points } else { settings.points.min(ENOUGH_POINTS) };
         let fewer = (points - points / 8).max(points.min(FEW_POINTS));
+        let rings = !first.ring_vertices().is_empty();
         // The sides of a periodic rectangle are interfaces: its other decomposition is itself, cut into four.
-        let other = match first.grid().filter(|_| !first.is_periodic()) {
+        let other = match first.grid_without_rings().filter(|_| !first.is_periodic()) {
+            // Points need not be vertices of another grid.
+            _ if rings && matches!(settings.corners, Corners::Points(_)) => None,
             Some((x, y, counts)) if counts != [1, 1] => {
-                let other = Decomposition::rectangle(x, y, counts.map(other_count))?;
+                let plain = Decomposition::rectangle(x, y, counts.map(other_count))?;
+                let other = if rings { with_corners(problem, plain, settings)? } else { plain };
                 Some(on(other, points)?)
             }
             _ => None,
@@ -108,6 +113,7 @@ pub(crate) fn second_settings(settings: &Settings, points: usize) -> Settings {
     Settings {
         method: Method::Schur,
         points,
+        corners: settings.corners.clone(),
         scale: if keep { settings.scale } else { None },
         c: if keep { settings.c } else { None },
         activation: settings.activation,

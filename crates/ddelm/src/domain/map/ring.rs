@@ -63,8 +63,17 @@ const NEAR: f64 = 0.125;
 /// Points of integration along a ray, on `[0, 1]`: rounding level on an eighth of a side that a polynomial can follow at all.
 static ALONG: LazyLock<(Vec<f64>, Vec<f64>)> = LazyLock::new(|| gauss(10));
 
-/// How far outside of its triangle, in reference coordinates, a point may lie.
-const SLACK: f64 = 1e-12;
+/// How far outside of its triangle a point may lie, relative to its distance from the corner: an angle.
+const SLACK: f64 = 1e-11;
+
+/// `-log` of what is left of a solution like `r` at the end of the rings.
+pub const DEPTH: f64 = 27.6;
+
+/// The distance from the corner, relative to the element, at which continuous gradients are known best.
+const NEAREST_SLOPE: f64 = 1e-6;
+
+/// Newton's steps to a place in a curved element, which end at rounding level of the distance from the corner.
+const STEPS: usize = 4;
 
 /// `psi(sigma) = (e^sigma - 1) / 2`, minus the logarithm of the radius.
 pub fn psi(sigma: f64) -> f64 {
@@ -176,22 +185,49 @@ impl Ring {
     }
 
     /// `(F(c_ref + rho d) - c) / rho`, without the cancellation.
-    fn chord(&self, place: &Place) -> Point {
+    fn chord(&self, unit: f64, ray: Point) -> Point {
         if let Some(affine) = &self.affine {
-            return apply(affine.jacobian, place.ray);
+            return apply(affine.jacobian, ray);
         }
-        if place.unit > NEAR {
-            let x = self.root.point(place.within);
-            return [0, 1].map(|a| (x[a] - self.corner[a]) / place.unit);
+        let along = |r: f64| [0, 1].map(|a| self.triangle[0][a] + r * ray[a]);
+        if unit > NEAR {
+            let x = self.root.point(along(unit));
+            return [0, 1].map(|a| (x[a] - self.corner[a]) / unit);
         }
         let (nodes, weights) = &*ALONG;
         let mut sum = [0.0; 2];
         for (tau, w) in nodes.iter().zip(weights) {
-            let at = [0, 1].map(|a| self.triangle[0][a] + tau * place.unit * place.ray[a]);
-            let slope = apply(self.root.jacobian(at), place.ray);
+            let slope = apply(self.root.jacobian(along(tau * unit)), ray);
             (0..2).for_each(|a| sum[a] += w * slope[a]);
         }
         sum
+    }
+
+    /// The place of x in the reference shape of the element, relative to the corner: to rounding of the distance from there, as far
+    /// as x has it.
+    fn within(&self, x: Point) -> Option<Point> {
+        let offset = [x[0] - self.corner[0], x[1] - self.corner[1]];
+        if let Some(affine) = &self.affine {
+            return Some(super::solve2(affine.jacobian, offset));
+        }
+        let c = self.triangle[0];
+        let found = self.root.inverse(x)?;
+        let mut d = [found[0] - c[0], found[1] - c[1]];
+        if d[0].abs().max(d[1].abs()) > NEAR {
+            return Some(d);
+        }
+        d = super::solve2(self.root.jacobian(c), offset);
+        for _ in 0..STEPS {
+            let size = d[0].abs().max(d[1].abs());
+            if size == 0.0 {
+                break;
+            }
+            let reached = self.chord(size, d.map(|v| v / size));
+            let left = [0, 1].map(|a| offset[a] - size * reached[a]);
+            let step = super::solve2(self.root.jacobian([c[0] + d[0], c[1] + d[1]]), left);
+            d = [d[0] + step[0], d[1] + step[1]];
+        }
+        Some(d)
     }
 }
 
@@ -213,7 +249,7 @@ impl Map for Ring {
 
     fn offset(&self, xi: Point) -> (Point, Point) {
         let place = self.place(xi);
-        (self.corner, self.chord(&place).map(|v| place.unit * v))
+        (self.corner, self.chord(place.unit, place.ray).map(|v| place.unit * v))
     }
 
     fn unit(&self, xi: Point) -> f64 {
@@ -251,6 +287,19 @@ impl Map for Ring {
         self.scaled_hessian(xi).map(|rows| rows.map(|row| row.map(|v| unit * v)))
     }
 
+    /// The slope of u is known to its rounding over the distance r from the corner. Where rings go no deeper than smooth exponents
+    /// ask for, gradients are continuous, and those at `r < 1e-6` are taken there; otherwise that of the core is infinite.
+    fn slope_place(&self, [s, t]: Point) -> Option<Point> {
+        if !self.innermost {
+            return Some([s, t]);
+        }
+        if psi(self.sigma[1]) > (1.0 + 1e-9) * DEPTH {
+            return (s > 0.0).then_some([s, t]);
+        }
+        let nearest = (self.sigma[1] - sigma_at(-NEAREST_SLOPE.ln())) / self.width();
+        Some([s.max(nearest.clamp(0.0, 1.0)), t])
+    }
+
     fn description(&self) -> Option<MapDescription> {
         Some(MapDescription::Ring(RingDescription {
             root: Box::new(self.root.description()?),
@@ -268,27 +317,18 @@ impl Map for Ring {
         let [c, p0, p1] = self.triangle;
         let [p, r] = [p0, p1].map(|v| [v[0] - c[0], v[1] - c[1]]);
         let det = p[0] * r[1] - p[1] * r[0];
-        let d = match &self.affine {
-            // Next to a corner at the origin x has more digits than its place in the element.
-            Some(affine) => super::solve2(affine.jacobian, [x[0] - self.corner[0], x[1] - self.corner[1]]),
-            None => {
-                let within = self.root.inverse(x)?;
-                [within[0] - c[0], within[1] - c[1]]
-            }
-        };
+        // Next to a corner at the origin x has more digits than its place in the element.
+        let d = self.within(x)?;
         let (alpha, beta) = ((d[0] * r[1] - d[1] * r[0]) / det, (p[0] * d[1] - p[1] * d[0]) / det);
-        let slack = match &self.affine {
-            Some(affine) => super::slack(x, affine.jacobian),
-            None => SLACK,
-        };
+        let rho = alpha + beta;
+        let slack = super::rounding(x, self.root.jacobian(c)) + SLACK * rho.abs();
         if !(alpha >= -slack && beta >= -slack) {
             return None;
         }
-        let rho = alpha + beta;
         let [outer, inner] = self.sigma.map(|sigma| (-psi(sigma)).exp());
         // Neighbouring rings both take a point on the side between them: rounding of x is all that tells them apart.
         let margin = 8.0 * f64::EPSILON * rho;
-        let reaches_out = rho <= outer + if self.sigma[0] == 0.0 { slack } else { margin };
+        let reaches_out = rho <= outer + if self.sigma[0] == 0.0 { slack.max(SLACK) } else { margin };
         if !reaches_out || (rho < inner - margin && !self.innermost) {
             return None;
         }

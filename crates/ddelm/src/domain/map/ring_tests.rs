@@ -218,6 +218,24 @@ fn rings_have_the_area_of_the_triangle() {
     }
 }
 
+/// Next to a corner at the origin a point is in the ring, and at the angle, that it was made from: at any distance.
+#[test]
+fn points_next_to_the_corner_keep_their_angle() {
+    let straight = Arc::new(Affine::rectangle([0.0, 0.0], 0.5, 0.25)) as MapRef;
+    for root in [straight, Arc::new(Bent([0.0, 0.0]))] {
+        for (own, other) in [(LEFT, RIGHT), (RIGHT, LEFT)] {
+            let ring = |triangle| Ring::new(root.clone(), [0.0, 0.0], triangle, [3.0, 4.0], true);
+            for (s, t) in [(0.02, 0.1), (0.5, 0.5), (0.95, 0.99)] {
+                let x = ring(own).point([s, t]);
+                assert!(x[0].hypot(x[1]) < 1e-4, "{x:?}");
+                let back = ring(own).inverse(x).unwrap();
+                assert!((back[0] - s).abs() < 1e-10 && (back[1] - t).abs() < 1e-10, "{back:?}, not {s} {t}");
+                assert_eq!(ring(other).inverse(x), None);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_ring_is_plain_data() {
     let ring = Ring::new(kite(), [0.25, -0.5], RIGHT, [1.0, 2.5], true);
