@@ -187,6 +187,8 @@ def test_what_cannot_evolve():
         ddelm.evolve(ddelm.Plate(load=1.0), initial=0.0, end=1.0, steps=10)
     with pytest.raises(ValueError, match="not known here"):
         ddelm.evolve(HEAT, initial=lambda x, y, u: u, end=1.0, steps=10)
+    with pytest.raises(ValueError, match="only the source may depend on u"):
+        ddelm.evolve(ddelm.Problem(diffusion=lambda x, y, u: 1 + u**2, dirichlet=0.0), initial=0.0, end=1.0, steps=10)
 
 
 def test_files_with_time_and_eigenvalues(tmp_path):

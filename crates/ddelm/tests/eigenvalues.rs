@@ -3,7 +3,7 @@
 use std::f64::consts::PI;
 
 use ddelm::solve::eigenvalues::Eigenpair;
-use ddelm::{ProblemFile, Silent, Status};
+use ddelm::{ProblemFile, Silent, Status, formula};
 
 fn find(text: &str) -> Vec<Eigenpair> {
     let file = ProblemFile::new(text);
@@ -95,6 +95,28 @@ fn the_disk_has_squares_of_zeros_of_bessel_functions() {
         5.520078110286311,
     ];
     compare(&found, &zeros.map(|z: f64| z * z), 1e-10);
+}
+
+#[test]
+fn the_l_shape_has_its_own_with_rings_about_its_corner() {
+    let found = find(
+        "
+        [domain]
+        polygon = [[0, 0], [1, 0], [1, 1], [-1, 1], [-1, -1], [0, -1]]
+        [equation]
+        [boundary]
+        dirichlet = 0
+        [discretization]
+        points = 16
+        corners = \"auto\"
+        [eigenvalues]
+        count = 3
+        ",
+    );
+    // L. N. Trefethen, T. Betcke, Computed eigenmodes of planar regions (2006); the third is 2 pi^2.
+    compare(&found, &[9.6397238440219, 15.19725192645, 2.0 * PI * PI], 1e-9);
+    let first = &found[0].function;
+    assert!((first.integrate(formula("u^2").unwrap().as_ref(), None).unwrap() - 1.0).abs() < 1e-10, "normalised");
 }
 
 #[test]

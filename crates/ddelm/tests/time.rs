@@ -186,6 +186,9 @@ fn what_cannot_be_carried_out_is_refused_with_the_reason() {
         let message = ProblemFile::new(HEAT.replace(from, to)).case().err().map(|error| error.to_string());
         assert!(message.as_deref().unwrap_or_default().contains(word), "{to}: {message:?}");
     }
+    let radiating = HEAT.replace("[exact]", "[boundary.left]\nneumann = \"-u^3\"\n[exact]");
+    let refused = ProblemFile::new(radiating).case().err().map(|error| error.to_string()).unwrap_or_default();
+    assert!(refused.contains("only the source may depend on u"), "{refused}");
     let gradient = HEAT.replace("-5*sin(5*t)*v(x, y) - cos(5*t)*lv(x, y)", "ux*u");
     let refused = ProblemFile::new(gradient).case().and_then(|case| case.evolve(&Silent)).err().unwrap();
     assert!(refused.to_string().contains("gradient"), "{refused}");

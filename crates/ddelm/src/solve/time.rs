@@ -109,6 +109,11 @@ impl Time {
                            self-adjoint, so that methods that keep the energy are unstable";
             return refuse("time", "a plate".into(), problem, "leave [time] out, or find [eigenvalues]");
         }
+        if (Problem { source: constant(0.0), ..problem.clone() }).is_nonlinear() {
+            let problem = "with steps in time only the source may depend on u, and a coefficient or a condition does";
+            let hint = "write such terms as part of the source, which is extrapolated to the new time";
+            return refuse("time", "a nonlinear operator".into(), problem, hint);
+        }
         Ok(())
     }
 
