@@ -125,7 +125,8 @@ def test_sweeps_of_functions_and_files(tmp_path):
         return ddelm.Problem(reaction=ddelm.RandomField(1.0, seed=seed), source=1.0, dirichlet=0.0)
 
     assert ddelm.sweep(problem, seed=range(3), grid=5, options=OPTIONS).u.shape == (3, 5, 5)
-    text = '[parameters]\nk = 1\n[equation]\nsource = "k"\n[boundary]\ndirichlet = 0\n[domain]\nx = [0, 1]\ny = [0, 1]\n'
+    text = '[parameters]\nk = 1\n[equation]\nsource = "k"\n[boundary]\ndirichlet = 0\n'
+    text += '[domain]\nx = [0, 1]\ny = [0, 1]\n[discretization]\nsubdomains = [2, 2]\npoints = 8\n'
     (tmp_path / "a.toml").write_text(text)
     found = ddelm.sweep(ddelm.from_toml(tmp_path / "a.toml"), k=[1.0, 2.0], grid=5, options=OPTIONS)
     assert np.allclose(found.u[1], 2 * found.u[0])
