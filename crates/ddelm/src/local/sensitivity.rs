@@ -14,7 +14,7 @@ use crate::domain::decomposition::Decomposition;
 use crate::domain::map::Point;
 use crate::local::operator::Places;
 use crate::problem::field::FieldRef;
-use crate::problem::model::{Diffusion, Equation, Problem};
+use crate::problem::model::{Diffusion, Problem};
 use crate::problem::operators::Coefficients;
 
 /// Weights at points of one subdomain.
@@ -122,20 +122,17 @@ impl Sensitivities {
     /// Of a number that does not change.
     pub(crate) fn none(problem: &Problem) -> Self {
         let some = |count: usize| vec![Sensitivity::of_coefficient(); count];
-        let mut out = Sensitivities {
+        let equation = &problem.equation;
+        let diffusion = equation.leading().map_or(0, |diffusion| diffusion.entries().len());
+        Sensitivities {
+            source: Sensitivity::default(),
+            diffusion: some(diffusion),
+            advection: some(if equation.advection().is_some() { 2 } else { 0 }),
+            reaction: some(usize::from(equation.reaction().is_some())),
+            rigidity: some(usize::from(diffusion == 0)),
             boundary: problem.conditions.iter().map(|c| vec![Sensitivity::default(); c.values.len()]).collect(),
             robin: vec![Sensitivity::default(); problem.conditions.len()],
-            ..Sensitivities::default()
-        };
-        match &problem.equation {
-            Equation::Plate { .. } => out.rigidity = some(1),
-            Equation::SecondOrder { diffusion, advection, reaction } => {
-                out.diffusion = some(diffusion.entries().len());
-                out.advection = some(if advection.is_some() { 2 } else { 0 });
-                out.reaction = some(usize::from(reaction.is_some()));
-            }
         }
-        out
     }
 
     /// All of them, always in the same order.

@@ -22,7 +22,7 @@ use crate::local::operator::{Scene, Weights, flux_symbols, interior_symbols};
 use crate::local::right_hand_side::DataRows;
 use crate::local::sensitivity::Sensitivities;
 use crate::network::symbol::{Frame, Symbol};
-use crate::problem::model::{Diffusion, Equation};
+use crate::problem::model::Diffusion;
 use crate::problem::operators::{BoundaryRow, Coefficients};
 
 /// Derivatives of the basis at the points of each part, which rows are made of.
@@ -102,21 +102,19 @@ impl LocalAdjoint<'_> {
     /// The weights of all that the rows are made of.
     pub fn sensitivities(&self) -> Result<Sensitivities> {
         let mut out = Sensitivities::none(self.scene.problem);
-        self.add_source(&mut out);
+        let unit = self.load_unit()?;
+        self.add_source(unit.unwrap_or(1.0), &mut out);
         self.add_boundary(&mut out);
-        match &self.scene.problem.equation {
-            Equation::Plate { rigidity } => {
-                // The load is divided by D, which is a number: any point will do.
-                let d = rigidity.constant().expect("a rigidity that varies is refused beforehand");
-                let sum: f64 = self.load_rows().map(|i| self.p[i] * self.f[i]).sum();
-                out.rigidity[0].push((self.s, &self.collocation.interior[..1]), vec![-sum / d], None);
-            }
-            Equation::SecondOrder { diffusion, .. } => {
-                self.add_interior(diffusion, &mut out)?;
-                self.add_conditions(diffusion, &mut out)?;
-                self.add_fluxes(diffusion, &mut out);
-                self.add_balance(diffusion, &mut out)?;
-            }
+        if let (Some(unit), Some(rigidity)) = (unit, out.rigidity.first_mut()) {
+            // The load is divided by a number: any point will do.
+            let sum: f64 = self.load_rows().map(|i| self.p[i] * self.f[i]).sum();
+            rigidity.push((self.s, &self.collocation.interior[..1]), vec![-sum / unit], None);
+        }
+        if let Some(diffusion) = self.scene.problem.equation.leading() {
+            self.add_interior(diffusion, &mut out)?;
+            self.add_conditions(diffusion, &mut out)?;
+            self.add_fluxes(diffusion, &mut out);
+            self.add_balance(diffusion, &mut out)?;
         }
         Ok(out)
     }
@@ -152,11 +150,13 @@ impl LocalAdjoint<'_> {
         rule.inside.iter().zip(&rule.inside_weights).map(|(&xi, w)| w * determinant(map.jacobian(xi))).collect()
     }
 
-    fn add_source(&self, out: &mut Sensitivities) {
-        let unit = match &self.scene.problem.equation {
-            Equation::Plate { rigidity } => rigidity.constant().expect("a rigidity that varies is refused beforehand"),
-            Equation::SecondOrder { .. } => 1.0,
-        };
+    /// What the load is divided by, if by anything. One that varies is refused beforehand: see `Problem::validate`.
+    fn load_unit(&self) -> Result<Option<f64>> {
+        let places = self.scene.places(self.s, &self.collocation.interior[..1]);
+        Ok(self.scene.problem.equation.load_unit(&places)?.map(|unit| unit[0]))
+    }
+
+    fn add_source(&self, unit: f64, out: &mut Sensitivities) {
         let interior = self.rows.interior_scale.iter().zip(self.p).map(|(scale, p)| scale * p / unit).collect();
         out.source.push((self.s, &self.collocation.interior), interior, None);
         if let Some((row, scale)) = self.balance() {

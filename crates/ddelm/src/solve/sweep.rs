@@ -13,7 +13,7 @@ use crate::domain::map::Point;
 use crate::domain::sample::Sample;
 use crate::method::report::Report;
 use crate::problem::field::FieldRef;
-use crate::problem::model::{Diffusion, Equation, Problem};
+use crate::problem::model::{Diffusion, Problem};
 use crate::solution::evaluate::Solution;
 use crate::solve::case::Case;
 
@@ -44,12 +44,11 @@ impl Input {
     fn field(self, problem: &Problem) -> Result<&FieldRef> {
         let none =
             |what: &str| Error::input("inputs", self.name(), format!("the problem has no {what}"), "leave it out");
-        match (self, &problem.equation) {
+        match (self, problem.equation.leading()) {
             (Input::Source, _) => Ok(&problem.source),
-            (Input::Diffusion, Equation::SecondOrder { diffusion: Diffusion::Scalar(a), .. }) => Ok(a),
+            (Input::Diffusion, Some(Diffusion::Scalar(a))) => Ok(a),
             (Input::Diffusion, _) => Err(none("scalar diffusion")),
-            (Input::Reaction, Equation::SecondOrder { reaction: Some(c), .. }) => Ok(c),
-            (Input::Reaction, _) => Err(none("reaction")),
+            (Input::Reaction, _) => problem.equation.reaction().ok_or_else(|| none("reaction")),
         }
     }
 }

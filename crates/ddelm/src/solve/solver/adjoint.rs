@@ -36,7 +36,7 @@ use crate::network::symbol::{DERIVATIVES, Frame, Symbol};
 use crate::problem::field::{FieldRef, Jets};
 use crate::problem::functional::Functional;
 use crate::problem::jets::{U, UX, UY};
-use crate::problem::model::{ConditionKind, Data, Equation, Problem};
+use crate::problem::model::{ConditionKind, Data, Problem};
 use crate::problem::parameter::ParameterDerivative;
 use crate::solution::evaluate::{Gradients, Solution};
 
@@ -238,7 +238,7 @@ impl Adjoint {
                 let fluxes = flux_symbols(&self.problem, &places, side, equation.pairs() - 1)?;
                 let symbols: Vec<Symbol> = fluxes.iter().zip(&lengths).map(|(flux, &l)| flux.scaled(l)).collect();
                 seed.iter_mut().zip(self.seed(s, xi, &symbols)).for_each(|(sum, part)| *sum += part);
-                if let Equation::SecondOrder { diffusion, .. } = equation {
+                if let Some(diffusion) = equation.leading() {
                     let Gradients { ux, uy, .. } = self.solution.local_gradients(s, xi);
                     let weights: Vec<[f64; 2]> =
                         (0..xi.len()).map(|i| [lengths[i] * ux[i], lengths[i] * uy[i]]).collect();
