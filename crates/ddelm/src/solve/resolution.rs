@@ -21,6 +21,7 @@ use crate::domain::shape::Shape;
 use crate::problem::ellipticity;
 use crate::problem::field::FieldRef;
 use crate::problem::model::{ConditionKind, Diffusion, Problem};
+use crate::solution::tails::Lines;
 
 /// How closely fields are looked at.
 struct Density {
@@ -51,6 +52,9 @@ const USUAL_WORK: usize = 16;
 
 /// Mismatches beyond which a field is called unresolved: of the diffusion, and of everything else.
 const SERIOUS: [f64; 2] = [0.05, 0.1];
+
+/// A field is resolved in a direction if what is left of it is less than this times what is left in the other.
+const ALONG: f64 = 0.1;
 
 /// Fields smaller than this, beside the largest of the right-hand sides, are rounding.
 const ROUNDING: f64 = 1e-9;
@@ -83,8 +87,8 @@ pub struct Unseen {
 pub struct Resolution {
     /// One entry for every field that varies.
     pub fields: Vec<Unseen>,
-    /// The subdomains in which some field is not resolved.
-    pub unresolved: Vec<usize>,
+    /// The subdomains in which some field is not resolved, and in which of their directions.
+    pub unresolved: Vec<(usize, [bool; 2])>,
 }
 
 impl Resolution {
@@ -113,9 +117,15 @@ impl Resolution {
         let constants = given.filter_map(|field| field.constant()).map(f64::abs);
         let floor =
             ROUNDING * groups.iter().filter(right_hand_side).map(|g| g.size).chain(constants).fold(0.0, f64::max);
-        let mut unresolved: Vec<usize> = groups.iter().flat_map(|group| group.affected(floor)).collect();
+        let mut unresolved: Vec<(usize, [bool; 2])> = groups.iter().flat_map(|group| group.affected(floor)).collect();
         unresolved.sort_unstable();
-        unresolved.dedup();
+        unresolved.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 = [0, 1].map(|a| kept.1[a] || next.1[a]);
+            }
+            same
+        });
         Ok(Resolution { fields: groups.iter().filter_map(|group| group.summary(floor)).collect(), unresolved })
     }
 
@@ -168,6 +178,8 @@ struct Group {
 struct Piece {
     key: String,
     subdomain: usize,
+    /// The directions of the subdomain in which the nodes do not tell the field.
+    directions: [bool; 2],
     /// Area, or length.
     measure: f64,
     /// Largest value.
@@ -196,11 +208,11 @@ impl Group {
         }
     }
 
-    /// The subdomains in which differences are too large.
-    fn affected(&self, floor: f64) -> Vec<usize> {
+    /// The subdomains in which differences are too large, and the directions.
+    fn affected(&self, floor: f64) -> Vec<(usize, [bool; 2])> {
         let (relative, limit) = self.limits(floor);
         let large = |p: &&Piece| relative > 0.0 && p.worst / relative > limit;
-        self.pieces.iter().filter(large).map(|p| p.subdomain).collect()
+        self.pieces.iter().filter(large).map(|p| (p.subdomain, p.directions)).collect()
     }
 
     fn summary(&self, floor: f64) -> Option<Unseen> {
@@ -305,6 +317,7 @@ impl Sampler {
 struct Compared<'a> {
     key: &'a str,
     subdomain: usize,
+    directions: [bool; 2],
     points: &'a Sample,
     values: &'a [f64],
     expected: &'a [f64],
@@ -316,6 +329,7 @@ impl Compared<'_> {
         let mut piece = Piece {
             key: self.key.into(),
             subdomain: self.subdomain,
+            directions: self.directions,
             measure: 0.0,
             size: 0.0,
             integral: 0.0,
@@ -370,11 +384,21 @@ impl<'a> Patch<'a> {
         determinant(map.jacobian(collapsed(shape, [fine[i], fine[j]]))).abs() * collapse * widths[i] * widths[j]
     }
 
+    /// The directions in which values at the nodes are not resolved; both, where the nodes do not tell.
+    fn directions(&self, at_nodes: &[f64]) -> [bool; 2] {
+        if self.place.map.shape() == Shape::Triangle {
+            return [true; 2];
+        }
+        let tails = Lines::new(self.sampler.nodes.len()).tails(at_nodes).directions.map(|tail| tail.last);
+        tails.map(|tail| tail >= ALONG * tails[0].max(tails[1]))
+    }
+
     fn piece(&self, field: &FieldRef, key: &str) -> Result<Piece> {
         let values = self.fine.values(field.as_ref(), key, self.subdomain)?;
-        let expected = self.sampler.square(&self.nodes.values(field.as_ref(), key, self.subdomain)?);
-        let compared =
-            Compared { key, subdomain: self.subdomain, points: &self.fine, values: &values, expected: &expected };
+        let at_nodes = self.nodes.values(field.as_ref(), key, self.subdomain)?;
+        let (expected, directions) = (self.sampler.square(&at_nodes), self.directions(&at_nodes));
+        let (points, subdomain) = (&self.fine, self.subdomain);
+        let compared = Compared { key, subdomain, directions, points, values: &values, expected: &expected };
         Ok(compared.piece(|k| self.area(k), |_| 1.0))
     }
 
@@ -406,15 +430,16 @@ impl<'a> Patch<'a> {
         };
         let varies = |&&[i, j]: &&[usize; 2]| entries[i][j].constant().is_none();
         let piece = |&[i, j]: &[usize; 2]| {
-            let expected = self.sampler.square(&sample(&self.nodes, entries[i][j])?);
+            let at_nodes = sample(&self.nodes, entries[i][j])?;
+            let (expected, directions) = (self.sampler.square(&at_nodes), self.directions(&at_nodes));
             let values = match (i, j, &mixed) {
                 (0, 1, Some([b, _])) => b,
                 (1, 0, Some([_, c])) => c,
                 (1, 1, _) => &last,
                 _ => &first,
             };
-            let compared =
-                Compared { key: KEY, subdomain: self.subdomain, points: &self.fine, values, expected: &expected };
+            let (points, subdomain) = (&self.fine, self.subdomain);
+            let compared = Compared { key: KEY, subdomain, directions, points, values, expected: &expected };
             let diagonal = |i: usize, k: usize| if i == 0 { first[k] } else { last[k] };
             Ok(compared.piece(|k| self.area(k), |k| (diagonal(i, k) * diagonal(j, k)).sqrt()))
         };
@@ -512,8 +537,12 @@ fn boundary_groups(
                     let xi = shape.side_point(side, sampler.fine[k]);
                     side_speed(map, side, map.jacobian(xi)) * sampler.widths[k]
                 };
-                let compared =
-                    Compared { key: &key, subdomain: s, points: &fine, values: &values, expected: &expected };
+                let directions = match shape {
+                    Shape::Quadrilateral => [side % 2 == 0, side % 2 == 1],
+                    Shape::Triangle => [true; 2],
+                };
+                let (points, values) = (&fine, values.as_slice());
+                let compared = Compared { key: &key, subdomain: s, directions, points, values, expected: &expected };
                 Ok(Some(compared.piece(length, |_| 1.0)))
             })
             .collect();
