@@ -126,7 +126,9 @@ fn fixed(keys: &[String]) {
     for k in 0..10 {
         let problem = problems::smooth_square(k);
         let with = |more: &[String]| [keys, more].concat();
-        let Some((solution, seconds)) = timed(&problem, &with(&["discretization.tolerance=1e-8".into()])) else { continue };
+        let Some((solution, seconds)) = timed(&problem, &with(&["discretization.tolerance=1e-8".into()])) else {
+            continue;
+        };
         let mut cheapest = f64::INFINITY;
         for points in [8, 10, 12, 14, 16] {
             for n in 1..=8 {

@@ -253,7 +253,8 @@ impl Forest {
                 }
             }
         }
-        let leaf = |(root, r): (usize, &Root)| Leaf { root, shape: r.shape, levels: [0, 0], place: [0, 0], turned: false };
+        let leaf =
+            |(root, r): (usize, &Root)| Leaf { root, shape: r.shape, levels: [0, 0], place: [0, 0], turned: false };
         let part = |side: &RootSide| match *side {
             RootSide::Boundary(part) => Some(part),
             RootSide::Root(..) => None,

@@ -32,6 +32,9 @@ const DEEPEST: f64 = 0.1;
 /// Elements that became longer than this times their width by splitting have no rings before they are split across.
 const THIN: f64 = 3.0;
 
+/// How often an element with rings is split at once, at most.
+const MOST_LEVELS: u32 = 3;
+
 /// How often elements are split until they can have rings.
 const MOST_ROUNDS: usize = 64;
 
@@ -47,17 +50,29 @@ type Place = (usize, [u64; 2]);
 impl Rings {
     /// [`Decomposition::split_as`].
     pub fn split(&self, which: &[(usize, Wish)]) -> Result<Decomposition> {
-        // An element with rings is cut into four: stacks of rings want corners that are no splinters.
-        let is_ring = |s: usize| {
-            let next = |t: usize| self.elements.get(t) == Some(&self.elements[s]);
-            next(s + 1) || (s > 0 && next(s - 1))
-        };
-        let of = |&(s, wish): &(usize, Wish)| (self.elements[s], if is_ring(s) { Wish::FOUR } else { wish });
+        let of = |&(s, wish): &(usize, Wish)| (self.elements[s], self.toward_rings(self.elements[s], wish));
         let mut elements: Vec<(usize, Wish)> = which.iter().map(of).collect();
-        elements.sort_unstable_by_key(|(s, _)| *s);
+        // Of several wishes for one element the one with most levels.
+        elements.sort_by_key(|(s, wish)| (*s, std::cmp::Reverse(wish.levels)));
         elements.dedup_by_key(|(s, _)| *s);
-        let base = self.base.split_as(&elements)?;
-        base.with_rings(&vertices_at(&base, &places(&self.base, &self.vertices)))
+        let places = places(&self.base, &self.vertices);
+        let ringed = |base: Decomposition| base.with_rings(&vertices_at(&base, &places));
+        // Strips may come so close to a vertex that its elements cannot follow; squares can.
+        let squares = || self.base.split(&elements.iter().map(|(s, _)| *s).collect::<Vec<_>>());
+        ringed(self.base.split_as(&elements)?).or_else(|_| ringed(squares()?))
+    }
+
+    /// An element with rings is cut in both directions, and toward its vertex: stacks of rings want corners that are no splinters.
+    fn toward_rings(&self, element: usize, wish: Wish) -> Wish {
+        let subdomain = &self.base.subdomains[element];
+        let ringed = |v: &usize| self.vertices.iter().any(|(vertex, _)| vertex == v);
+        let Some(corner) = subdomain.vertices.iter().position(ringed) else { return wish };
+        let levels = wish.levels[0].max(wish.levels[1]).min(MOST_LEVELS);
+        let toward = match subdomain.map.shape() {
+            Shape::Triangle => Toward::Corner(corner),
+            Shape::Quadrilateral => Toward::Ends(Shape::Quadrilateral.corners()[corner].map(|v| Some(v > 0.5))),
+        };
+        Wish { levels: [levels; 2], toward }
     }
 
     /// [`Decomposition::periodic`].
@@ -219,7 +234,8 @@ impl<'a> Builder<'a> {
         }
         which.sort_unstable();
         which.dedup();
-        let thin = || (0..self.stacks.len()).filter(|&s| self.stacks[s].is_some()).filter_map(|s| Some((s, self.thin(s)?)));
+        let thin =
+            || (0..self.stacks.len()).filter(|&s| self.stacks[s].is_some()).filter_map(|s| Some((s, self.thin(s)?)));
         if which.is_empty() { thin().collect() } else { which.into_iter().map(|s| (s, Wish::FOUR)).collect() }
     }
 

@@ -13,6 +13,9 @@
 //! ```
 //!
 //! then something singular lies at the distance d beyond an interval of length h (Bernstein's ellipse), and every cut doubles d / h.
+//!
+//! What a subdomain cannot resolve in one direction leaves noise in the other. Noise differs from line to line; so directions are
+//! compared by the coefficients in both coordinates, in which it is spread over all.
 
 use std::convert::Infallible;
 
@@ -24,14 +27,16 @@ use crate::domain::shape::{PerShape, Shape};
 use crate::local::local_factor::product;
 use crate::solution::evaluate::Solution;
 
-/// The upper half of the coefficients belongs to one end of a line if it is so many times larger there than at the other.
-const AT_AN_END: f64 = 4.0;
+/// The upper half of the coefficients belongs to one end of a line if it is so many times larger there than elsewhere.
+const AT_AN_END: f64 = 2.0;
 
 /// What is left of u along the lines of one direction of a subdomain.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tail {
     /// The largest of the last two coefficients.
     pub last: f64,
+    /// The same of the coefficients in both coordinates.
+    pub common: f64,
     /// The ratio rho by which coefficients fall from one degree to the next.
     pub decay: f64,
     /// The end that the upper half of the coefficients belongs to: `false` where the coordinate is 0.
@@ -41,6 +46,9 @@ pub struct Tail {
 }
 
 impl Tail {
+    /// What a constant has.
+    pub(crate) const NOTHING: Tail = Tail { last: 0.0, common: 0.0, decay: 2.0, end: None, count: 2 };
+
     /// How often lines must be cut until the last coefficient is below a limit, if all that is left is beyond an end.
     pub fn cuts(&self, limit: f64) -> u32 {
         let beyond = 0.5 * (self.decay + 1.0 / self.decay) - 1.0;
@@ -84,6 +92,17 @@ impl Lines {
         (0..self.count).map(node).collect()
     }
 
+    /// The tail of values on a single line of nodes, which runs against its coordinate if `reversed`.
+    pub fn line(&self, values: &[f64], reversed: bool) -> Tail {
+        let mut line = values.to_vec();
+        if reversed {
+            line.reverse();
+        }
+        // A strip of equal lines.
+        let strip: Vec<f64> = line.iter().flat_map(|&v| std::iter::repeat_n(v, self.count)).collect();
+        self.tail(&strip, self.count, 1)
+    }
+
     /// The tails of values on the square of nodes, by the first coordinate first.
     pub fn tails(&self, values: &[f64]) -> Tails {
         let directions = [(self.count, 1), (1, self.count)].map(|(step, across)| self.tail(values, step, across));
@@ -93,34 +112,39 @@ impl Lines {
     /// The tail of lines whose nodes are `step` apart, and which begin `across` from each other.
     fn tail(&self, values: &[f64], step: usize, across: usize) -> Tail {
         let n = self.count;
-        let mut envelope = vec![0.0f64; n];
-        let (mut worst, mut rest) = (-1.0, Vec::new());
-        for line in 0..n {
-            let along = |row: &[f64]| -> f64 {
-                row.iter().enumerate().map(|(i, w)| w * values[line * across + i * step]).sum()
-            };
-            let coefficients: Vec<f64> = self.matrix.chunks(n).map(along).collect();
-            envelope.iter_mut().zip(&coefficients).for_each(|(e, c)| *e = e.max(c.abs()));
-            let last = last_two(&coefficients).map(f64::abs).into_iter().fold(0.0, f64::max);
-            if last > worst {
-                (worst, rest) = (last, coefficients);
-            }
+        // By line and degree, and then in both coordinates: by degree across the lines and along them.
+        let along = |line: usize, row: &[f64]| -> f64 {
+            row.iter().enumerate().map(|(i, w)| w * values[line * across + i * step]).sum()
+        };
+        let lines: Vec<Vec<f64>> =
+            (0..n).map(|line| self.matrix.chunks(n).map(|row| along(line, row)).collect()).collect();
+        let both: Vec<Vec<f64>> = (self.matrix.chunks(n))
+            .map(|row| (0..n).map(|k| row.iter().zip(&lines).map(|(w, line)| w * line[k]).sum()).collect())
+            .collect();
+        let largest = |of: &[Vec<f64>], degrees: [usize; 2]| {
+            let in_one = |c: &Vec<f64>| c[degrees[0]].abs().max(c[degrees[1]].abs());
+            of.iter().map(in_one).fold(0.0, f64::max)
+        };
+        let (ends, middle) = ([n - 2, n - 1], [n / 2 - 1, n / 2]);
+        let last = largest(&lines, ends);
+        let decay = (largest(&lines, middle) / last).powf(1.0 / (n - 1 - n / 2) as f64);
+        let upper = |c: &&Vec<f64>| c[n / 2..].iter().map(|v| v.abs()).sum::<f64>();
+        let worst = both.iter().max_by(|a, b| upper(a).total_cmp(&upper(b)));
+        Tail {
+            // A value that is not a number is lost in maxima.
+            last: if values.iter().all(|v| v.is_finite()) { last } else { f64::INFINITY },
+            common: largest(&both, ends),
+            decay: if decay.is_finite() { decay.max(1.0 + 1e-6) } else { 2.0 },
+            end: worst.and_then(|worst| self.end(worst)),
+            count: n,
         }
-        // A value that is not a number is lost in maxima.
-        let last = if values.iter().all(|v| v.is_finite()) { worst } else { f64::INFINITY };
-        let half = n / 2;
-        let middle = envelope[half - 1].max(envelope[half]);
-        let decay = (middle / worst).powf(1.0 / (n - 1 - half) as f64);
-        let decay = if decay.is_finite() { decay.max(1.0 + 1e-6) } else { 2.0 };
-        Tail { last, decay, end: self.end(&rest), count: n }
     }
 
     /// The end of a line that the upper half of its coefficients belongs to, by their sum in the third of the nodes at either end.
     fn end(&self, coefficients: &[f64]) -> Option<bool> {
         let (n, half) = (self.count, self.count / 2);
-        let upper = |i: usize| -> f64 {
-            (half..n).map(|k| coefficients[k] * self.matrix[k * n + i]).sum::<f64>().abs()
-        };
+        let upper =
+            |i: usize| -> f64 { (half..n).map(|k| coefficients[k] * self.matrix[k * n + i]).sum::<f64>().abs() };
         let largest = |nodes: std::ops::Range<usize>| nodes.map(upper).fold(0.0, f64::max);
         let [first, last] = [largest(0..n / 3), largest(n - n / 3..n)];
         let inside = largest(n / 3..n - n / 3);
@@ -130,11 +154,6 @@ impl Lines {
             () => None,
         }
     }
-}
-
-fn last_two(coefficients: &[f64]) -> [f64; 2] {
-    let n = coefficients.len();
-    [coefficients[n - 2], coefficients[n - 1]]
 }
 
 impl Solution {

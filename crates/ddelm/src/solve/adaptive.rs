@@ -53,7 +53,7 @@ const SMOOTH: f64 = 0.5;
 
 /// Subdomains of which it can be said that errors are in few of them, and the part of them that is few.
 const MANY: usize = 16;
-const FEW_PLACES: f64 = 0.25;
+const FEW_PLACES: f64 = 0.5;
 
 /// Data that are off by more between few nodes may jump there.
 const JUMP: f64 = 0.05;
@@ -240,8 +240,8 @@ impl Search<'_> {
     fn order(&self, before: Option<(f64, [usize; 2])>, error: f64, counts: [usize; 2]) -> f64 {
         let points = self.settings.points as f64;
         match before {
-            // An error of one and more says nothing.
-            Some((last, coarser)) if last < 1.0 && error > 0.0 => {
+            // An error of one and more says nothing, unless it stays.
+            Some((last, coarser)) if (last < 1.0 || error > 0.1) && error > 0.0 => {
                 ((last / error).ln() / growth(coarser, counts).ln()).clamp(1.0, points + 2.0)
             }
             _ => points - 1.0,

@@ -30,7 +30,7 @@ use crate::solution::evaluate::Solution;
 use crate::solution::tails::{Tail, Tails};
 use crate::solve::estimate::{at_solution, difference, from_solution, second_settings};
 use crate::solve::newton::{Nonlinear, solve_once};
-use crate::solve::resolution::Resolution;
+use crate::solve::resolution::{Resolution, Unresolved};
 
 /// Rounds, at most.
 const ROUNDS: usize = 40;
@@ -51,10 +51,16 @@ const MOST_LEVELS: u32 = 6;
 const BITS_AT_CORNERS: f64 = 1.5;
 
 /// Tails this much smaller than the largest of all wait for the next round.
-const FRONT: f64 = 1e-3;
+const FRONT: f64 = 1e-2;
 
 /// A direction whose tail is this much smaller than that of the other waits for the next round.
-const RIVAL: f64 = 0.03;
+const RIVAL: f64 = 0.1;
+
+/// Data that move the solution by less than this part of the tolerance are not followed.
+const DATA_SHARE: f64 = 0.1;
+
+/// Lengths below this, relative to the coordinates, are not cut: they would be lost in rounding.
+const SHORTEST: f64 = 2e-8;
 
 /// Points that are added where splitting does not help, and the most that there can be.
 const MORE_POINTS: usize = 3;
@@ -85,8 +91,8 @@ impl Splitting<'_> {
         let mut before: Option<Solution> = None;
         for _ in 0..ROUNDS {
             let mut solution = match self.solve(&decomposition) {
-                // What there is no memory for was not needed for the last solution.
-                Err(Error::Memory { .. }) if best.is_some() || before.is_some() => break,
+                // What there is no memory for, or no pivot, was not needed for the last solution.
+                Err(Error::Memory { .. } | Error::Compute { .. }) if best.is_some() || before.is_some() => break,
                 solved => solved?,
             };
             let mut marked = self.marked(&solution, share)?;
@@ -158,9 +164,9 @@ impl Splitting<'_> {
         let rounds = if self.problem.is_nonlinear() { 0 } else { DATA_ROUNDS };
         for _ in 0..rounds {
             let seen = Resolution::usual(self.problem, &decomposition, self.settings.points);
-            let unresolved = agreed(self.exchange.as_ref(), seen)?.unresolved;
-            let wish = |directions: [bool; 2]| Wish { levels: directions.map(u32::from), toward: Toward::Nowhere };
-            let wishes: Vec<(usize, Wish)> = unresolved.into_iter().map(|(s, d)| (s, wish(d))).collect();
+            let mut unresolved = agreed(self.exchange.as_ref(), seen)?.unresolved;
+            unresolved.retain(|u| u.weight > DATA_SHARE * self.tolerance);
+            let wishes: Vec<(usize, Wish)> = data_wishes(&decomposition, &unresolved);
             if wishes.is_empty() || self.limit(decomposition.len() + added(&wishes)).is_some() {
                 break;
             }
@@ -188,7 +194,9 @@ impl Splitting<'_> {
         let size = found.iter().map(|t| t.size).fold(0.0, f64::max);
         let largest = found.iter().flat_map(|t| &t.directions).map(|tail| tail.last).fold(0.0, f64::max);
         let limit = (share * size).max(ROUNDING * size).max(FRONT * largest.min(size));
-        let wish = |(s, tails): (usize, &Tails)| Some((s, wish(&solution.decomposition, s, tails, share * size, limit)?));
+        let wish = |(s, tails): (usize, &Tails)| {
+            Some((s, wish(&solution.decomposition, s, &tails.directions, share * size, limit)?))
+        };
         let marked: Vec<(usize, Wish)> = found.iter().enumerate().filter_map(wish).collect();
         // Only rank 0 has the whole solution.
         let text: Vec<String> = marked.iter().map(written).collect();
@@ -212,11 +220,8 @@ impl Splitting<'_> {
 
     /// The difference to the coarser solution of the round before: more than the error, and found at once.
     fn estimate_by(&self, solution: &Solution, before: &Solution) -> Result<Option<Estimate>> {
-        let missed = Resolution::usual(
-            &at_solution(self.problem, solution),
-            &solution.decomposition,
-            self.settings.points,
-        );
+        let missed =
+            Resolution::usual(&at_solution(self.problem, solution), &solution.decomposition, self.settings.points);
         let missed = agreed(self.exchange.as_ref(), missed)?.missed();
         let compare = || difference(solution, before, self.settings.points, missed);
         agreed(self.exchange.as_ref(), (self.exchange.rank() == 0).then(compare).transpose())
@@ -246,11 +251,42 @@ fn added(wishes: &[(usize, Wish)]) -> usize {
     wishes.iter().map(|(_, wish)| of(wish) as usize).sum()
 }
 
-/// How a subdomain is to be split whose tails are above a limit, to be below another one; `None` if they are not.
-fn wish(decomposition: &Decomposition, s: usize, tails: &Tails, wanted: f64, limit: f64) -> Option<Wish> {
+/// How subdomains are split in which data are not resolved.
+fn data_wishes(decomposition: &Decomposition, unresolved: &[Unresolved]) -> Vec<(usize, Wish)> {
+    let mut wishes: Vec<(usize, Wish)> = Vec::new();
+    for Unresolved { subdomain: s, tails, .. } in unresolved {
+        let largest = tails.iter().map(|tail| tail.last).fold(0.0, f64::max);
+        // Where nodes tell nothing, something lies between them.
+        let told = largest > 1e-12;
+        let wanted =
+            if told { wish(decomposition, *s, tails, 1e-3 * largest, 1e-2 * largest) } else { Some(Wish::FOUR) };
+        wishes.extend(wanted.map(|wish| (*s, wish)));
+    }
+    // Several fields in one subdomain: as much as the one or the other asks for, toward an end only if both do.
+    wishes.sort_by_key(|(s, _)| *s);
+    wishes.dedup_by(|(next, other), (kept, wish)| {
+        let same = next == kept;
+        if same && wish != other {
+            let toward = if wish.toward == other.toward { wish.toward } else { Toward::Nowhere };
+            let most = if toward == Toward::Nowhere { 1 } else { MOST_LEVELS };
+            *wish = Wish { levels: [0, 1].map(|a| wish.levels[a].max(other.levels[a]).min(most)), toward };
+        }
+        same
+    });
+    wishes
+}
+
+/// How a subdomain is to be split whose tails are above a limit, to be below another one; `None` if they are not, or if it
+/// cannot be smaller.
+fn wish(decomposition: &Decomposition, s: usize, tails: &[Tail; 2], wanted: f64, limit: f64) -> Option<Wish> {
     let subdomain = &decomposition.subdomains[s];
-    let largest = tails.directions.iter().map(|tail| tail.last).fold(0.0, f64::max);
-    if largest <= limit {
+    let map = subdomain.map.as_ref();
+    let largest = tails.iter().map(|tail| tail.last).fold(0.0, f64::max);
+    let common = tails.iter().map(|tail| tail.common).fold(0.0, f64::max);
+    let (jacobian, centre) = (map.jacobian(map.shape().center()), map.point(map.shape().center()));
+    let shortest = SHORTEST * centre[0].abs().max(centre[1].abs());
+    let is_short = |a: usize| jacobian[0][a].hypot(jacobian[1][a]) < shortest;
+    if largest <= limit || (is_short(0) && is_short(1)) {
         return None;
     }
     if subdomain.map.shape() == Shape::Triangle {
@@ -259,14 +295,14 @@ fn wish(decomposition: &Decomposition, s: usize, tails: &Tails, wanted: f64, lim
         let levels = if corner.is_some() { bits.clamp(1.0, f64::from(MOST_LEVELS)) as u32 } else { 1 };
         return Some(Wish { levels: [levels; 2], toward: corner.map_or(Toward::Nowhere, Toward::Corner) });
     }
-    let counts = |tail: &Tail| tail.last > limit && tail.last >= RIVAL * largest;
-    let levels = |tail: &Tail| match tail.end {
-        _ if !counts(tail) => 0,
-        Some(_) => tail.cuts(wanted).clamp(1, MOST_LEVELS),
+    let counts = |a: usize| tails[a].last > limit && tails[a].common >= RIVAL * common && !is_short(a);
+    let levels = [0, 1].map(|a| match tails[a].end {
+        _ if !counts(a) => 0,
+        Some(_) => tails[a].cuts(wanted).clamp(1, MOST_LEVELS),
         None => 1,
-    };
-    let ends = tails.directions.each_ref().map(|tail| tail.end.filter(|_| counts(tail)));
-    Some(Wish { levels: tails.directions.each_ref().map(levels), toward: Toward::Ends(ends) })
+    });
+    let ends = [0, 1].map(|a| tails[a].end.filter(|_| counts(a)));
+    (levels != [0, 0]).then_some(Wish { levels, toward: Toward::Ends(ends) })
 }
 
 /// A wish as numbers, for the other ranks: subdomain, levels, and one number for each end, or 3 and the corner.

@@ -43,7 +43,8 @@ impl Dice {
 fn waves(dice: &mut Dice, most: f64) -> [String; 2] {
     let (mut u, mut f) = (String::from("0"), String::from("0"));
     for _ in 0..2 {
-        let [a, b, c, s] = [dice.within(-most, most), dice.within(-most, most), dice.within(0.0, 6.0), dice.within(0.3, 1.0)];
+        let [a, b, c, s] =
+            [dice.within(-most, most), dice.within(-most, most), dice.within(0.0, 6.0), dice.within(0.3, 1.0)];
         let wave = format!("sin({a}*x + ({b})*y + {c})");
         u += &format!(" + {s}*{wave}");
         f += &format!(" + {}*{wave}", s * (a * a + b * b));
@@ -57,12 +58,19 @@ fn domain(dice: &mut Dice) -> String {
         0 => "x = [0, 1]\ny = [0, 1]".into(),
         1 => format!("x = [{}, 1.2]\ny = [-0.5, {}]", dice.within(-1.0, 0.2), dice.within(0.4, 1.0)),
         2 => format!("circle = {{ center = [0.5, 0.4], radius = {} }}", dice.within(0.5, 1.0)),
-        _ => format!("polygon = [[0, 0], [1.1, {}], [{}, 0.9], [-0.2, {}]]", dice.within(-0.3, 0.3), dice.within(0.8, 1.4), dice.within(0.7, 1.2)),
+        _ => format!(
+            "polygon = [[0, 0], [1.1, {}], [{}, 0.9], [-0.2, {}]]",
+            dice.within(-0.3, 0.3),
+            dice.within(0.8, 1.4),
+            dice.within(0.7, 1.2)
+        ),
     }
 }
 
 fn whole(domain: &str, equation: &str, exact: &str) -> String {
-    format!("[domain]\n{domain}\n[equation]\n{equation}\n[boundary]\ndirichlet = \"{exact}\"\n[exact]\nu = \"{exact}\"\n")
+    format!(
+        "[domain]\n{domain}\n[equation]\n{equation}\n[boundary]\ndirichlet = \"{exact}\"\n[exact]\nu = \"{exact}\"\n"
+    )
 }
 
 fn smooth(dice: &mut Dice) -> String {
@@ -76,7 +84,11 @@ fn peak(dice: &mut Dice) -> String {
     let (alpha, at) = (dice.power(1.0, 4.5), [dice.within(0.1, 0.9), dice.within(0.1, 0.8)]);
     let square = format!("((x-({}))^2 + (y-({}))^2)", at[0], at[1]);
     let bump = format!("exp(-{alpha}*{square})");
-    whole(&domain(dice), &format!("source = \"{f} + (4*{alpha} - 4*{alpha}^2*{square})*{bump}\""), &format!("{u} + {bump}"))
+    whole(
+        &domain(dice),
+        &format!("source = \"{f} + (4*{alpha} - 4*{alpha}^2*{square})*{bump}\""),
+        &format!("{u} + {bump}"),
+    )
 }
 
 fn front(dice: &mut Dice) -> String {
