@@ -1,7 +1,12 @@
 //! Tolerances by splitting, problems that leave a constant open, and numbers asked of solutions, through problem files.
 
+use std::sync::Arc;
+
+use ddelm::domain::forest::{Toward, Wish};
+use ddelm::domain::geometry::Geometry;
 use ddelm::method::report::Pieces;
-use ddelm::{ProblemFile, Silent, Solution, Status};
+use ddelm::problem::gallery;
+use ddelm::{Decomposition, ProblemFile, Settings, Silent, Solution, Solver, Status};
 
 fn solve(text: &str) -> Solution {
     ProblemFile::new(text).case().unwrap().solve(&Silent).unwrap()
@@ -21,6 +26,64 @@ fn a_peak_is_split_where_it_is() {
     assert!(report.errors.unwrap().l2 < 1e-7, "{:?}", report.errors);
     assert!(report.attempts.iter().any(|attempt| matches!(attempt.subdomains, Pieces::Total(_))));
     assert!(report.subdomains < 1000, "{} subdomains", report.subdomains);
+}
+
+/// The longest subdomain: its length over its width.
+fn longest(decomposition: &Decomposition) -> f64 {
+    let aspect = |s: &ddelm::domain::decomposition::Subdomain| {
+        let [[a, b], [c, d]] = s.map.jacobian([0.5, 0.5]);
+        let (x, y) = (a.hypot(c), b.hypot(d));
+        x.max(y) / x.min(y)
+    };
+    decomposition.subdomains.iter().map(aspect).fold(0.0, f64::max)
+}
+
+#[test]
+fn a_layer_is_cut_into_strips() {
+    let text = format!(
+        "{SQUARE}[equation]\ndiffusion = 1e-3\nadvection = [1, 0]\nsource = \"9e-3*cos(3*y)\"\n[boundary]\n\
+         dirichlet = \"cos(3*y) + exp((x - 1)/1e-3)\"\n[exact]\nu = \"cos(3*y) + exp((x - 1)/1e-3)\"\n\
+         [discretization]\ntolerance = 1e-7\ncorners = \"none\"\n"
+    );
+    let solution = solve(&text);
+    let report = &solution.report;
+    assert_eq!(report.status, Status::Solved, "{:?}", report.attempts);
+    assert!(report.errors.as_ref().unwrap().l2 < 1e-7, "{:?}", report.errors);
+    // Squares of the width of the layer would be thousands.
+    assert!(report.subdomains < 1000 && longest(&solution.decomposition) > 8.0, "{} subdomains", report.subdomains);
+    let at = solution.values(&[0.9995, 0.3], &[0.7, 0.2]);
+    let exact = [2.1f64.cos() + (-0.5f64).exp(), 0.6f64.cos()];
+    assert!(at.iter().zip(exact).all(|(a, b)| (a - b).abs() < 1e-5), "{at:?}");
+}
+
+#[test]
+fn leaves_of_any_proportions_meet() {
+    let settings = Settings { points: 14, ..Settings::fast() };
+    let problem = gallery::poisson();
+    let error = |decomposition: &Decomposition| {
+        let solver = Solver::new(&problem, Arc::new(decomposition.clone()), &settings).unwrap();
+        let exact = problem.exact.as_ref().unwrap();
+        solver.solve().unwrap().errors(exact.as_ref(), 28).unwrap().l2
+    };
+    let whole = Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [3, 2]).unwrap();
+    let plain = error(&whole);
+    let wish = |levels: [u32; 2], ends: [Option<bool>; 2]| Wish { levels, toward: Toward::Ends(ends) };
+    let wishes = [
+        (0, wish([0, 4], [None, Some(false)])),
+        (3, wish([3, 0], [Some(true), None])),
+        (4, wish([1, 2], [None, None])),
+    ];
+    let strips = whole.split_as(&wishes).unwrap();
+    assert!(longest(&strips) > 10.0 && strips.has_hanging_sides());
+    let found = error(&strips);
+    assert!(found <= 3.0 * plain.max(1e-13), "{plain:.1e}, with strips {found:.1e}");
+    // What is saved is what it was.
+    let geometry: Geometry = strips.geometry().unwrap();
+    let again = geometry.decomposition().unwrap();
+    assert_eq!((again.len(), again.edges.len()), (strips.len(), strips.edges.len()));
+    for p in [[0.01, 0.01], [0.66, 0.9], [0.5, 0.3]] {
+        assert_eq!(again.locate(p), strips.locate(p));
+    }
 }
 
 #[test]

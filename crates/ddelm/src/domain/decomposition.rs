@@ -13,7 +13,7 @@ use crate::base::error::{Error, Result};
 use crate::problem::model::SIDES;
 
 use super::boxes::BoxTree;
-use super::forest::{Forest, LeafBehind, LeafPiece, Root, RootSide, Span};
+use super::forest::{Forest, LeafBehind, LeafPiece, Root, RootSide, Span, Wish};
 use super::map::{Affine, Map, MapRef, Part, Point, determinant, side_speed};
 use super::mesh::Mesh;
 use super::plane::Rectangle;
@@ -233,7 +233,7 @@ impl Decomposition {
         let forest = forest.unwrap_or_else(|| Forest::new(&trunk.roots));
         let map = |leaf: &super::forest::Leaf| -> MapRef {
             let root = &trunk.maps[leaf.root];
-            if leaf.level == 0 {
+            if leaf.levels == [0, 0] {
                 return root.clone();
             }
             let (origin, scale) = leaf.part();
@@ -279,9 +279,14 @@ impl Decomposition {
         self.split(&(0..self.len()).collect::<Vec<_>>())
     }
 
-    /// Some subdomains cut into four, and others until neighbours differ by at most a factor of two. Of a ring the element
-    /// that it belongs to is cut, and vertices with rings keep them.
+    /// Some subdomains cut into four, and others until sides that meet differ by at most a factor of two in length.
     pub fn split(&self, which: &[usize]) -> Result<Self> {
+        self.split_as(&which.iter().map(|&s| (s, Wish::FOUR)).collect::<Vec<_>>())
+    }
+
+    /// Some subdomains cut as is wished, and others until sides that meet differ by at most a factor of two in length. Of a ring
+    /// the element that it belongs to is cut into four, and vertices with rings keep them.
+    pub fn split_as(&self, which: &[(usize, Wish)]) -> Result<Self> {
         if let Some(rings) = &self.rings {
             return rings.split(which);
         }

@@ -1,9 +1,15 @@
-//! A forest: every root splits into four, and so do its parts. Roots are the elements of a mesh, or the cells of a grid.
+//! A forest: roots split into parts, and so do these. Roots are the elements of a mesh, or the cells of a grid.
 //!
-//! A quadrilateral splits into its quadrants, a triangle into four congruent triangles, in reference coordinates; a leaf is
-//! its root's map on a part of the reference shape, `xi_root = origin + scale xi`, where the middle one of four triangles
-//! is turned by 180 degrees (`scale < 0`). Neighbours across a side differ by at most a factor of two. A side with two
-//! smaller neighbours is two pieces; there are no constraints at such hanging sides, only pieces.
+//! A quadrilateral splits into two halves, in either of its directions, or into its quadrants; a triangle into four congruent
+//! triangles, in reference coordinates. A leaf is its root's map on a part of the reference shape,
+//!
+//! ```text
+//! xi_root = origin + scale xi,   scale = (2^-i, 2^-j) in a quadrilateral, +-(2^-i, 2^-i) in a triangle,
+//! ```
+//!
+//! where the middle one of four triangles is turned by 180 degrees (`scale < 0`). Two sides that meet differ by at most a factor of
+//! two in length, whatever the leaves are across: a layer is followed by leaves that are long along it. A side
+//! with two smaller neighbours is two pieces; there are no constraints at such hanging sides, only pieces.
 //!
 //! Sides are found by the line they lie on: a line inside of a root, or a side of roots, with the interval as whole numbers.
 
@@ -45,9 +51,9 @@ pub struct Leaf {
     pub root: usize,
     /// The shape of the root and of its parts.
     pub shape: Shape,
-    /// How often it was split.
-    pub level: u32,
-    /// Column and row of the part among those of its level.
+    /// How often it was split in each direction; a triangle as often in both.
+    pub levels: [u32; 2],
+    /// Column and row of the part among those of its levels.
     place: [u64; 2],
     /// A triangle that is turned by 180 degrees.
     turned: bool,
@@ -55,47 +61,106 @@ pub struct Leaf {
 
 impl Leaf {
     /// `xi_root = origin + scale xi`.
-    pub fn part(&self) -> (Point, f64) {
-        let size = 1.0 / (1u64 << self.level) as f64;
-        let corner = |k: u64| (k + u64::from(self.turned)) as f64 * size;
-        (self.place.map(corner), if self.turned { -size } else { size })
+    pub fn part(&self) -> (Point, Point) {
+        let size = self.levels.map(|level| 1.0 / (1u64 << level) as f64);
+        let corner = |a: usize| (self.place[a] + u64::from(self.turned)) as f64 * size[a];
+        ([0, 1].map(corner), if self.turned { size.map(|s| -s) } else { size })
     }
 
     /// The point of the root at a reference point of the leaf.
     pub fn in_root(&self, xi: Point) -> Point {
         let (origin, scale) = self.part();
-        [origin[0] + scale * xi[0], origin[1] + scale * xi[1]]
+        [0, 1].map(|a| origin[a] + scale[a] * xi[a])
     }
 
-    /// The four parts; part k < 3 of a triangle, and any part of a quadrilateral, has corner k of its parent.
-    pub fn children(&self) -> [Leaf; 4] {
-        let [i, j] = self.place.map(|k| 2 * k);
-        let child =
-            |di: u64, dj: u64, turned: bool| Leaf { level: self.level + 1, place: [i + di, j + dj], turned, ..*self };
-        match (self.shape, self.turned) {
-            (Shape::Quadrilateral, _) => {
-                [child(0, 0, false), child(1, 0, false), child(1, 1, false), child(0, 1, false)]
+    /// The parts that it has if it is cut in some directions, a triangle in both. Part k < 3 of a triangle, and
+    /// any quadrant, has corner k of its parent.
+    fn children(&self, cuts: [bool; 2]) -> Vec<Leaf> {
+        let cut = |place: [u64; 2], di: u64, dj: u64, turned: bool| {
+            let half = [di, dj];
+            let levels = [0, 1].map(|a| self.levels[a] + u32::from(cuts[a]));
+            Leaf { levels, place: [0, 1].map(|a| (place[a] << u32::from(cuts[a])) + half[a]), turned, ..*self }
+        };
+        let child = |di: u64, dj: u64, turned: bool| cut(self.place, di, dj, turned);
+        match (self.shape, cuts, self.turned) {
+            (Shape::Triangle, _, false) => {
+                vec![child(0, 0, false), child(1, 0, false), child(0, 1, false), child(0, 0, true)]
             }
-            (Shape::Triangle, false) => [child(0, 0, false), child(1, 0, false), child(0, 1, false), child(0, 0, true)],
-            (Shape::Triangle, true) => [child(1, 1, true), child(0, 1, true), child(1, 0, true), child(1, 1, false)],
+            (Shape::Triangle, _, true) => {
+                vec![child(1, 1, true), child(0, 1, true), child(1, 0, true), child(1, 1, false)]
+            }
+            (_, [true, true], _) => {
+                vec![child(0, 0, false), child(1, 0, false), child(1, 1, false), child(0, 1, false)]
+            }
+            (_, [true, false], _) => vec![child(0, 0, false), child(1, 0, false)],
+            (_, [false, true], _) => vec![child(0, 0, false), child(0, 1, false)],
+            (_, [false, false], _) => vec![*self],
+        }
+    }
+
+    /// The parts that a wish makes of it.
+    fn grown(&self, wish: &Wish, leaves: &mut Vec<Leaf>) {
+        let mut cuts = wish.levels.map(|level| level > 0);
+        if self.shape == Shape::Triangle {
+            cuts = [cuts[0] || cuts[1]; 2];
+        }
+        if cuts == [false; 2] {
+            leaves.push(*self);
+            return;
+        }
+        let left = Wish { levels: wish.levels.map(|level| level.saturating_sub(1)), ..*wish };
+        for (k, child) in self.children(cuts).into_iter().enumerate() {
+            let follows = match wish.toward {
+                Toward::Nowhere => true,
+                Toward::Corner(corner) => k == corner,
+                Toward::Ends(ends) => {
+                    (0..2).all(|a| !cuts[a] || ends[a].is_none_or(|end| child.place[a] % 2 == u64::from(end)))
+                }
+            };
+            if follows { child.grown(&left, leaves) } else { leaves.push(child) }
         }
     }
 
     /// The leaf as a file holds it.
     pub fn numbers(&self) -> LeafNumbers {
-        (self.root, self.level, self.place, self.turned)
+        (self.root, self.levels, self.place, self.turned)
     }
 
     /// A corner in the root, in whole numbers: the same for whoever has it.
     pub(super) fn corner(&self, k: usize) -> [u64; 2] {
-        let step = ONE >> self.level;
         let c = self.shape.corners()[k % self.shape.sides()].map(|v| v as u64);
-        [0, 1].map(|a| if self.turned { (self.place[a] + 1 - c[a]) * step } else { (self.place[a] + c[a]) * step })
+        let end = |a: usize| if self.turned { self.place[a] + 1 - c[a] } else { self.place[a] + c[a] };
+        [0, 1].map(|a| end(a) * (ONE >> self.levels[a]))
     }
 }
 
-/// A leaf as a file holds it: its root, its level, its place, and whether it is turned.
-pub type LeafNumbers = (usize, u32, [u64; 2], bool);
+/// How often a leaf is to be split in each direction, and toward what. Parts that are not there are split once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wish {
+    /// How often, in each direction of the reference shape; a triangle as often as the larger number says.
+    pub levels: [u32; 2],
+    /// Which parts are split more than once.
+    pub toward: Toward,
+}
+
+impl Wish {
+    /// Once, in both directions.
+    pub const FOUR: Wish = Wish { levels: [1, 1], toward: Toward::Nowhere };
+}
+
+/// Where the parts of a leaf get smaller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Toward {
+    /// Everywhere alike.
+    Nowhere,
+    /// At a corner of a triangle.
+    Corner(usize),
+    /// At an end (`false`: where the coordinate is 0) of each direction of a quadrilateral, if it has one.
+    Ends([Option<bool>; 2]),
+}
+
+/// A leaf as a file holds it: its root, its levels, its place, and whether it is turned.
+pub type LeafNumbers = (usize, [u32; 2], [u64; 2], bool);
 
 /// The line that a side lies on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -188,7 +253,8 @@ impl Forest {
                 }
             }
         }
-        let leaf = |(root, r): (usize, &Root)| Leaf { root, shape: r.shape, level: 0, place: [0, 0], turned: false };
+        let leaf =
+            |(root, r): (usize, &Root)| Leaf { root, shape: r.shape, levels: [0, 0], place: [0, 0], turned: false };
         let part = |side: &RootSide| match *side {
             RootSide::Boundary(part) => Some(part),
             RootSide::Root(..) => None,
@@ -217,17 +283,21 @@ impl Forest {
             .collect();
         let mut filled = vec![0.0; shapes.len()];
         let mut found = Vec::with_capacity(leaves.len());
-        for &(root, level, place, turned) in leaves {
+        for &(root, levels, place, turned) in leaves {
             let shape = *shapes.get(root).ok_or_else(|| refuse("a leaf has no root"))?;
-            let fits =
-                level < DEEPEST && place.iter().all(|&k| k < 1 << level) && !(turned && shape == Shape::Quadrilateral);
-            if !fits {
+            let inside = (0..2).all(|a| levels[a] < DEEPEST && place[a] < 1 << levels[a]);
+            let fits = match shape {
+                Shape::Quadrilateral => !turned,
+                Shape::Triangle => levels[0] == levels[1],
+            };
+            if !(inside && fits) {
                 return Err(refuse("a leaf lies outside of its root"));
             }
-            filled[root] += 0.25f64.powi(level as i32);
-            found.push(Leaf { root, shape, level, place, turned });
+            filled[root] += 0.5f64.powi((levels[0] + levels[1]) as i32);
+            found.push(Leaf { root, shape, levels, place, turned });
         }
-        if filled.iter().any(|&area| area != 1.0) {
+        // Leaves of many sizes: their areas add up to 1 but for rounding.
+        if filled.iter().any(|&area: &f64| (area - 1.0).abs() > 1e-9) {
             return Err(refuse("the leaves do not fill their roots"));
         }
         let mut forest = Forest { leaves: found, ..self.clone() };
@@ -240,9 +310,9 @@ impl Forest {
         }
     }
 
-    /// Splits leaves until neighbours across a side differ by at most a factor of two.
+    /// Splits leaves until two sides that meet differ by at most a factor of two.
     fn balance(&mut self) {
-        self.split_marked(self.unbalanced());
+        self.split(&[]);
     }
 
     /// The leaves; the parts of a root follow each other.
@@ -250,24 +320,22 @@ impl Forest {
         &self.leaves
     }
 
-    /// Splits leaves by their numbers, and then others until neighbours across a side differ by at most a factor of two.
-    ///
-    /// # Panics
-    /// If a leaf would be split more often than [`DEEPEST`] allows.
-    pub fn split(&mut self, which: &[usize]) {
-        let mut marked = vec![false; self.leaves.len()];
-        which.iter().for_each(|&k| marked[k] = true);
-        self.split_marked(marked);
-    }
-
-    fn split_marked(&mut self, mut marked: Vec<bool>) {
-        while marked.contains(&true) {
+    /// Splits leaves by their numbers, as often as is wished, and then others until two sides that meet differ by at most a factor
+    /// of two. A leaf that is as small as leaves can be ([`DEEPEST`]) stays as it is.
+    pub fn split(&mut self, which: &[(usize, Wish)]) {
+        let mut wishes = vec![Wish { levels: [0, 0], toward: Toward::Nowhere }; self.leaves.len()];
+        which.iter().for_each(|&(k, wish)| wishes[k] = wish);
+        loop {
             let old = std::mem::take(&mut self.leaves);
-            for (leaf, marked) in old.into_iter().zip(marked) {
-                assert!(!marked || leaf.level + 1 < DEEPEST, "a leaf can be split {DEEPEST} times");
-                if marked { self.leaves.extend(leaf.children()) } else { self.leaves.push(leaf) }
+            for (leaf, mut wish) in old.into_iter().zip(wishes) {
+                wish.levels = [0, 1].map(|a| wish.levels[a].min(DEEPEST - 1 - leaf.levels[a]));
+                leaf.grown(&wish, &mut self.leaves);
             }
-            marked = self.unbalanced();
+            let cut = |cuts: [bool; 2]| Wish { levels: cuts.map(u32::from), toward: Toward::Nowhere };
+            wishes = self.unbalanced().into_iter().map(cut).collect();
+            if wishes.iter().all(|wish| wish.levels == [0, 0]) {
+                return;
+            }
         }
     }
 
@@ -324,18 +392,19 @@ impl Forest {
         sides
     }
 
-    /// Leaves with a neighbour that is less than half as long.
-    fn unbalanced(&self) -> Vec<bool> {
+    /// For every leaf the directions in which it has a side with a neighbour that is less than half as long.
+    fn unbalanced(&self) -> Vec<[bool; 2]> {
         let sides = self.sides();
-        let mut marked = vec![false; self.leaves.len()];
+        let mut marked = vec![[false; 2]; self.leaves.len()];
         for leaf in &self.leaves {
             for k in 0..leaf.shape.sides() {
                 let s = self.segment(leaf, k);
                 let mut length = 4 * (s.high - s.low);
                 while length <= ONE {
                     let first = s.low - s.low % length;
-                    for &(n, _) in sides.get(&(s.line, first, first + length)).into_iter().flatten() {
-                        marked[n] = true;
+                    for &(n, side) in sides.get(&(s.line, first, first + length)).into_iter().flatten() {
+                        // The sides of a quadrilateral are in turns along its first and its second coordinate.
+                        marked[n][side % 2] = true;
                     }
                     length *= 2;
                 }

@@ -281,19 +281,19 @@ impl Map for Quadrilateral {
     }
 }
 
-/// A part of a subdomain: `F(origin + scale xi)`, where a negative scale turns the part by 180 degrees.
+/// A part of a subdomain: `F(origin + scale xi)`, with a scale for each coordinate; two negative ones turn the part by 180 degrees.
 pub struct Part {
     /// F
     pub map: MapRef,
     /// The point of the whole at the origin of the part.
     pub origin: Point,
-    /// The size of the part.
-    pub scale: f64,
+    /// The size of the part in each direction.
+    pub scale: Point,
 }
 
 impl Part {
     fn within(&self, xi: Point) -> Point {
-        [0, 1].map(|a| self.origin[a] + self.scale * xi[a])
+        [0, 1].map(|a| self.origin[a] + self.scale[a] * xi[a])
     }
 }
 
@@ -307,12 +307,13 @@ impl Map for Part {
     }
 
     fn jacobian(&self, xi: Point) -> [[f64; 2]; 2] {
-        self.map.jacobian(self.within(xi)).map(|row| row.map(|v| self.scale * v))
+        self.map.jacobian(self.within(xi)).map(|row| [0, 1].map(|b| self.scale[b] * row[b]))
     }
 
     fn hessian(&self, xi: Point) -> [[[f64; 2]; 2]; 2] {
-        let square = self.scale * self.scale;
-        self.map.hessian(self.within(xi)).map(|rows| rows.map(|row| row.map(|v| square * v)))
+        let square = |b: usize, c: usize| self.scale[b] * self.scale[c];
+        let rows = |rows: [[f64; 2]; 2]| [0, 1].map(|b| [0, 1].map(|c| square(b, c) * rows[b][c]));
+        self.map.hessian(self.within(xi)).map(rows)
     }
 
     fn affine(&self) -> Option<Affine> {
@@ -321,7 +322,7 @@ impl Map for Part {
 
     fn inverse(&self, x: Point) -> Option<Point> {
         let whole = self.map.inverse(x)?;
-        let xi = [0, 1].map(|a| (whole[a] - self.origin[a]) / self.scale);
+        let xi = [0, 1].map(|a| (whole[a] - self.origin[a]) / self.scale[a]);
         let slack = slack(x, self.jacobian(self.shape().center()));
         (self.shape().outside(xi) <= slack).then(|| self.shape().clamp(xi))
     }
@@ -361,7 +362,7 @@ mod tests {
     fn derivatives_of_curved_maps_match_differences() {
         check_derivatives(&SECTOR);
         check_derivatives(&KITE);
-        check_derivatives(&Part { map: Arc::new(SECTOR), origin: [0.5, 0.0], scale: 0.5 });
+        check_derivatives(&Part { map: Arc::new(SECTOR), origin: [0.5, 0.0], scale: [0.5, 0.25] });
     }
 
     fn check_derivatives(map: &dyn Map) {

@@ -19,7 +19,7 @@ use crate::base::error::{Error, Result};
 
 use super::corner::{SMALLEST_EXPONENT, corner_triangles, ring_intervals, ring_stack, stacks};
 use super::decomposition::{Behind, Decomposition, EdgeSide, Piece, Rings, Subdomain};
-use super::forest::{LeafBehind, LeafPiece, Span};
+use super::forest::{LeafBehind, LeafPiece, Span, Toward, Wish};
 use super::map::{MapRef, Point};
 use super::plane::{cross, dot, subtract};
 use super::shape::Shape;
@@ -28,6 +28,12 @@ use std::sync::Arc;
 
 /// Exponents below this are treated as this: squares of lengths are numbers down to the end of the rings.
 const DEEPEST: f64 = 0.1;
+
+/// Elements that became longer than this times their width by splitting have no rings before they are split across.
+const THIN: f64 = 3.0;
+
+/// How often an element with rings is split at once, at most.
+const MOST_LEVELS: u32 = 3;
 
 /// How often elements are split until they can have rings.
 const MOST_ROUNDS: usize = 64;
@@ -42,13 +48,31 @@ const INNER: usize = 3;
 type Place = (usize, [u64; 2]);
 
 impl Rings {
-    /// [`Decomposition::split`].
-    pub fn split(&self, which: &[usize]) -> Result<Decomposition> {
-        let mut elements: Vec<usize> = which.iter().map(|&s| self.elements[s]).collect();
-        elements.sort_unstable();
-        elements.dedup();
-        let base = self.base.split(&elements)?;
-        base.with_rings(&vertices_at(&base, &places(&self.base, &self.vertices)))
+    /// [`Decomposition::split_as`].
+    pub fn split(&self, which: &[(usize, Wish)]) -> Result<Decomposition> {
+        let of = |&(s, wish): &(usize, Wish)| (self.elements[s], self.toward_rings(self.elements[s], wish));
+        let mut elements: Vec<(usize, Wish)> = which.iter().map(of).collect();
+        // Of several wishes for one element the one with most levels.
+        elements.sort_by_key(|(s, wish)| (*s, std::cmp::Reverse(wish.levels)));
+        elements.dedup_by_key(|(s, _)| *s);
+        let places = places(&self.base, &self.vertices);
+        let ringed = |base: Decomposition| base.with_rings(&vertices_at(&base, &places));
+        // Strips may come so close to a vertex that its elements cannot follow; squares can.
+        let squares = || self.base.split(&elements.iter().map(|(s, _)| *s).collect::<Vec<_>>());
+        ringed(self.base.split_as(&elements)?).or_else(|_| ringed(squares()?))
+    }
+
+    /// An element with rings is cut in both directions, and toward its vertex: stacks of rings want corners that are no splinters.
+    fn toward_rings(&self, element: usize, wish: Wish) -> Wish {
+        let subdomain = &self.base.subdomains[element];
+        let ringed = |v: &usize| self.vertices.iter().any(|(vertex, _)| vertex == v);
+        let Some(corner) = subdomain.vertices.iter().position(ringed) else { return wish };
+        let levels = wish.levels[0].max(wish.levels[1]).min(MOST_LEVELS);
+        let toward = match subdomain.map.shape() {
+            Shape::Triangle => Toward::Corner(corner),
+            Shape::Quadrilateral => Toward::Ends(Shape::Quadrilateral.corners()[corner].map(|v| Some(v > 0.5))),
+        };
+        Wish { levels: [levels; 2], toward }
     }
 
     /// [`Decomposition::periodic`].
@@ -92,7 +116,7 @@ impl Decomposition {
             let builder = Builder::new(&base, vertices_at(&base, &places));
             match builder.elements_to_split() {
                 which if which.is_empty() => return Ok(builder.build()),
-                which => base = base.split(&which)?,
+                which => base = base.split_as(&which)?,
             }
         }
         refuse(format!("{} vertices", vertices.len()), "they are too close to each other")
@@ -188,7 +212,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Elements that must be split before there can be rings.
-    fn elements_to_split(&self) -> Vec<usize> {
+    fn elements_to_split(&self) -> Vec<(usize, Wish)> {
         let mut which: Vec<usize> = (0..self.corners.len()).filter(|&s| self.corners[s].len() > 1).collect();
         let at_vertex = |side: &EdgeSide| {
             let corners = &self.corners[side.subdomain];
@@ -215,7 +239,21 @@ impl<'a> Builder<'a> {
         }
         which.sort_unstable();
         which.dedup();
-        which
+        let thin =
+            || (0..self.stacks.len()).filter(|&s| self.stacks[s].is_some()).filter_map(|s| Some((s, self.thin(s)?)));
+        if which.is_empty() { thin().collect() } else { which.into_iter().map(|s| (s, Wish::FOUR)).collect() }
+    }
+
+    /// How an element that was cut in one direction more often than in the other is made less thin.
+    fn thin(&self, element: usize) -> Option<Wish> {
+        let map = self.base.subdomains[element].map.as_ref();
+        let leaf = self.base.forest().leaves()[element];
+        let [x, y] = map.jacobian(map.shape().center());
+        let lengths = [0, 1].map(|a| x[a].hypot(y[a]));
+        let longer = usize::from(lengths[1] > lengths[0]);
+        let cut = lengths[longer] > THIN * lengths[1 - longer] && leaf.levels[longer] < leaf.levels[1 - longer];
+        let levels = [0, 1].map(|a| u32::from(a == longer));
+        cut.then_some(Wish { levels, toward: Toward::Nowhere })
     }
 
     /// Into how many sides of new subdomains a side is cut that has no end at a vertex with rings.

@@ -5,7 +5,7 @@ pub mod evaluate;
 pub mod functionals;
 #[cfg(feature = "save")]
 pub mod save;
-mod tails;
+pub mod tails;
 #[cfg(feature = "vtk")]
 pub mod vtk;
 

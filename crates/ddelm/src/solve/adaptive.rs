@@ -51,6 +51,10 @@ const SURPRISE: f64 = 1e-3;
 /// The order of convergence, relative to the points, below which a solution is not smooth.
 const SMOOTH: f64 = 0.5;
 
+/// Subdomains of which it can be said that errors are in few of them, and the part of them that is few.
+const MANY: usize = 16;
+const FEW_PLACES: f64 = 0.5;
+
 /// Data that are off by more between few nodes may jump there.
 const JUMP: f64 = 0.05;
 
@@ -121,6 +125,7 @@ impl Search<'_> {
             let subdomains = Pieces::Grid(coarse.counts);
             self.attempts.push(Attempt { subdomains, points: self.settings.points, estimate: error });
             let order = self.order(before, error, coarse.counts);
+            let concentrated = self.exchange.any(estimate.as_ref().is_some_and(is_concentrated));
             let reached = error <= self.tolerance;
             if best.as_ref().is_none_or(|b| error < b.1) {
                 let mut solution = coarse.solution;
@@ -139,8 +144,8 @@ impl Search<'_> {
                 }
                 return Ok(solution);
             }
-            // Where more subdomains everywhere are slow, more are needed somewhere.
-            if before.is_some() && order < SMOOTH * self.settings.points as f64 {
+            // Where more subdomains everywhere are slow, or errors are in few places, more are needed somewhere.
+            if before.is_some() && (concentrated || order < SMOOTH * self.settings.points as f64) {
                 let plain = self.domain.decompose(&Cut::Counts(coarse.counts))?;
                 let first = with_corners(self.problem, plain, &self.settings)?;
                 let Search { exchange, problem, settings, tolerance, progress, attempts, start, .. } = self;
@@ -235,8 +240,8 @@ impl Search<'_> {
     fn order(&self, before: Option<(f64, [usize; 2])>, error: f64, counts: [usize; 2]) -> f64 {
         let points = self.settings.points as f64;
         match before {
-            // An error of one and more says nothing.
-            Some((last, coarser)) if last < 1.0 && error > 0.0 => {
+            // An error of one and more says nothing, unless it stays.
+            Some((last, coarser)) if (last < 1.0 || error > 0.1) && error > 0.0 => {
                 ((last / error).ln() / growth(coarser, counts).ln()).clamp(1.0, points + 2.0)
             }
             _ => points - 1.0,
@@ -259,6 +264,14 @@ impl Search<'_> {
         let left = (LARGEST / (self.settings.points.pow(2) * subdomains)).max(1) as f64;
         subdomains >= ENOUGH_SUBDOMAINS && missed / left.sqrt() > self.tolerance
     }
+}
+
+/// Whether the error is in few of many subdomains.
+fn is_concentrated(estimate: &Estimate) -> bool {
+    let errors = &estimate.subdomains;
+    let largest = errors.iter().copied().fold(0.0, f64::max);
+    let large = errors.iter().filter(|e| **e > 0.05 * largest).count();
+    errors.len() >= MANY && (large as f64) < FEW_PLACES * errors.len() as f64
 }
 
 /// More points, where subdomains are small only where they must be.

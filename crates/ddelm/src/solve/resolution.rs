@@ -14,13 +14,14 @@
 use rayon::prelude::*;
 
 use crate::base::error::Result;
-use crate::domain::decomposition::{Decomposition, Subdomain, part_name};
+use crate::domain::decomposition::{Decomposition, Subdomain, part_name, width_across};
 use crate::domain::map::{Point, determinant, side_speed};
 use crate::domain::sample::Sample;
 use crate::domain::shape::Shape;
 use crate::problem::ellipticity;
 use crate::problem::field::FieldRef;
 use crate::problem::model::{ConditionKind, Diffusion, Problem};
+use crate::solution::tails::{Lines, Tail};
 
 /// How closely fields are looked at.
 struct Density {
@@ -83,8 +84,19 @@ pub struct Unseen {
 pub struct Resolution {
     /// One entry for every field that varies.
     pub fields: Vec<Unseen>,
-    /// The subdomains in which some field is not resolved.
-    pub unresolved: Vec<usize>,
+    /// Where some field is not resolved.
+    pub unresolved: Vec<Unresolved>,
+}
+
+/// A subdomain in which a field is not resolved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unresolved {
+    /// The subdomain.
+    pub subdomain: usize,
+    /// What the nodes tell of the field in each direction.
+    pub tails: [Tail; 2],
+    /// How wrong a solution may be by that alone; of the diffusion 1.
+    pub weight: f64,
 }
 
 impl Resolution {
@@ -113,9 +125,7 @@ impl Resolution {
         let constants = given.filter_map(|field| field.constant()).map(f64::abs);
         let floor =
             ROUNDING * groups.iter().filter(right_hand_side).map(|g| g.size).chain(constants).fold(0.0, f64::max);
-        let mut unresolved: Vec<usize> = groups.iter().flat_map(|group| group.affected(floor)).collect();
-        unresolved.sort_unstable();
-        unresolved.dedup();
+        let unresolved = groups.iter().flat_map(|group| group.affected(floor)).collect();
         Ok(Resolution { fields: groups.iter().filter_map(|group| group.summary(floor)).collect(), unresolved })
     }
 
@@ -168,11 +178,13 @@ struct Group {
 struct Piece {
     key: String,
     subdomain: usize,
+    /// What the nodes tell of the field in each direction.
+    tails: [Tail; 2],
     /// Area, or length.
     measure: f64,
     /// Largest value.
     size: f64,
-    /// Integral of the field's size, and of the difference to the interpolant.
+    /// Integral of the field's size, and of the difference to the interpolant; that of a source counts by its [`reach`].
     integral: f64,
     missing: f64,
     /// The largest difference (of the diffusion, relative), where it is, and the two values.
@@ -196,11 +208,21 @@ impl Group {
         }
     }
 
-    /// The subdomains in which differences are too large.
-    fn affected(&self, floor: f64) -> Vec<usize> {
+    /// Where differences are too large.
+    fn affected(&self, floor: f64) -> Vec<Unresolved> {
         let (relative, limit) = self.limits(floor);
+        let all = self.whole(floor);
+        let weight = |p: &Piece| if self.kind == Kind::Diffusion { 1.0 } else { p.missing.abs() / all };
         let large = |p: &&Piece| relative > 0.0 && p.worst / relative > limit;
-        self.pieces.iter().filter(large).map(|p| p.subdomain).collect()
+        let place = |p: &Piece| Unresolved { subdomain: p.subdomain, tails: p.tails, weight: weight(p) };
+        self.pieces.iter().filter(large).map(place).collect()
+    }
+
+    /// The integral of the field's size over everything, or of what stands beside it.
+    fn whole(&self, floor: f64) -> f64 {
+        let beside = if let Kind::LowerOrder(beside) = self.kind { beside } else { floor };
+        let sum = |f: fn(&Piece) -> f64| self.pieces.iter().map(f).sum::<f64>();
+        sum(|p| p.integral).max(beside * sum(|p| p.measure))
     }
 
     fn summary(&self, floor: f64) -> Option<Unseen> {
@@ -214,9 +236,8 @@ impl Group {
             Kind::Diffusion => {
                 mismatch(worst).min(1.0) * (affected.iter().map(|p| p.measure).sum::<f64>() / measure).sqrt()
             }
-            kind => {
-                let beside = if let Kind::LowerOrder(beside) = kind { beside } else { floor };
-                let all = self.pieces.iter().map(|p| p.integral).sum::<f64>().max(beside * measure);
+            _ => {
+                let all = self.whole(floor);
                 let missing: f64 = self.pieces.iter().map(|p| p.missing.abs()).sum();
                 if all > 0.0 { (missing / all).min(1.0) } else { 0.0 }
             }
@@ -240,6 +261,7 @@ impl Group {
 
 /// Nodes in `(0, 1)`, finer points, and the matrix that takes values at the nodes to the interpolant at the points.
 struct Sampler {
+    lines: Lines,
     nodes: Vec<f64>,
     fine: Vec<f64>,
     /// The cell of every fine point; points that are close to the ends have none.
@@ -274,7 +296,7 @@ impl Sampler {
                 lagrange[i * cells + k] = weights[i] / (t - places[i]) / sum;
             }
         }
-        Sampler { nodes: places, fine, widths, lagrange }
+        Sampler { lines: Lines::new(nodes), nodes: places, fine, widths, lagrange }
     }
 
     /// The interpolant at all fine points of the square, from values at all nodes of it.
@@ -305,6 +327,7 @@ impl Sampler {
 struct Compared<'a> {
     key: &'a str,
     subdomain: usize,
+    tails: [Tail; 2],
     points: &'a Sample,
     values: &'a [f64],
     expected: &'a [f64],
@@ -316,6 +339,7 @@ impl Compared<'_> {
         let mut piece = Piece {
             key: self.key.into(),
             subdomain: self.subdomain,
+            tails: self.tails,
             measure: 0.0,
             size: 0.0,
             integral: 0.0,
@@ -328,7 +352,10 @@ impl Compared<'_> {
         for (k, (&value, &expected)) in self.values.iter().zip(self.expected).enumerate() {
             let (area, difference) = (area(k), value - expected);
             piece.measure += area;
-            piece.size = piece.size.max(value.abs());
+            // A value next to a side, where a field may have a pole, says nothing about its size.
+            if area > 0.0 {
+                piece.size = piece.size.max(value.abs());
+            }
             piece.integral += area * value.abs();
             piece.missing += area * difference;
             let relative = difference.abs() / unit(k);
@@ -370,11 +397,16 @@ impl<'a> Patch<'a> {
         determinant(map.jacobian(collapsed(shape, [fine[i], fine[j]]))).abs() * collapse * widths[i] * widths[j]
     }
 
+    fn tails(&self, at_nodes: &[f64]) -> [Tail; 2] {
+        self.sampler.lines.tails(at_nodes).directions
+    }
+
     fn piece(&self, field: &FieldRef, key: &str) -> Result<Piece> {
         let values = self.fine.values(field.as_ref(), key, self.subdomain)?;
-        let expected = self.sampler.square(&self.nodes.values(field.as_ref(), key, self.subdomain)?);
-        let compared =
-            Compared { key, subdomain: self.subdomain, points: &self.fine, values: &values, expected: &expected };
+        let at_nodes = self.nodes.values(field.as_ref(), key, self.subdomain)?;
+        let (expected, tails) = (self.sampler.square(&at_nodes), self.tails(&at_nodes));
+        let (points, subdomain) = (&self.fine, self.subdomain);
+        let compared = Compared { key, subdomain, tails, points, values: &values, expected: &expected };
         Ok(compared.piece(|k| self.area(k), |_| 1.0))
     }
 
@@ -406,15 +438,16 @@ impl<'a> Patch<'a> {
         };
         let varies = |&&[i, j]: &&[usize; 2]| entries[i][j].constant().is_none();
         let piece = |&[i, j]: &[usize; 2]| {
-            let expected = self.sampler.square(&sample(&self.nodes, entries[i][j])?);
+            let at_nodes = sample(&self.nodes, entries[i][j])?;
+            let (expected, tails) = (self.sampler.square(&at_nodes), self.tails(&at_nodes));
             let values = match (i, j, &mixed) {
                 (0, 1, Some([b, _])) => b,
                 (1, 0, Some([_, c])) => c,
                 (1, 1, _) => &last,
                 _ => &first,
             };
-            let compared =
-                Compared { key: KEY, subdomain: self.subdomain, points: &self.fine, values, expected: &expected };
+            let (points, subdomain) = (&self.fine, self.subdomain);
+            let compared = Compared { key: KEY, subdomain, tails, points, values, expected: &expected };
             let diagonal = |i: usize, k: usize| if i == 0 { first[k] } else { last[k] };
             Ok(compared.piece(|k| self.area(k), |k| (diagonal(i, k) * diagonal(j, k)).sqrt()))
         };
@@ -457,7 +490,9 @@ fn interior_groups(
     let varying = |fields: &[&FieldRef], key: &str| {
         over(fields, &|patch| fields.iter().filter(|f| f.constant().is_none()).map(|f| patch.piece(f, key)).collect())
     };
-    let mut groups = vec![Group::new(Kind::Source, varying(&[&problem.source], "equation.source")?)];
+    let mut source = varying(&[&problem.source], "equation.source")?;
+    source.iter_mut().for_each(|piece| piece.missing *= reach(problem, decomposition, piece.subdomain));
+    let mut groups = vec![Group::new(Kind::Source, source)];
     if let Some(diffusion) = problem.equation.leading() {
         let entries = diffusion.entries();
         let group = Group::new(Kind::Diffusion, over(&entries, &|patch| patch.diffusion(diffusion))?);
@@ -481,6 +516,18 @@ fn interior_groups(
         groups.push(lower(wave * wave, &reaction, "equation.reaction")?);
     }
     Ok(groups)
+}
+
+/// How much of a source in a subdomain the solution elsewhere sees: beside a given value it falls with the distance from there, as
+/// Green's function does.
+fn reach(problem: &Problem, decomposition: &Decomposition, s: usize) -> f64 {
+    let subdomain = &decomposition.subdomains[s];
+    let held =
+        |part: usize| !matches!(problem.conditions[part].kind, ConditionKind::Neumann | ConditionKind::Robin { .. });
+    let widths = subdomain.boundaries().filter(|(_, part)| held(*part));
+    let width = widths.map(|(side, _)| width_across(subdomain.map.as_ref(), side)).fold(f64::INFINITY, f64::min);
+    let [x0, x1, y0, y1] = decomposition.bounding_box();
+    (width / (x1 - x0).min(y1 - y0)).min(1.0)
 }
 
 /// The boundary values, first and second, and the coefficients of Robin conditions.
@@ -507,13 +554,17 @@ fn boundary_groups(
                 let fine = sample(&sampler.fine);
                 let values = fine.values(field.as_ref(), &key, s)?;
                 let mut expected = vec![0.0; fine.x.len()];
-                sampler.line(&sample(&sampler.nodes).values(field.as_ref(), &key, s)?, &mut expected);
+                let at_nodes = sample(&sampler.nodes).values(field.as_ref(), &key, s)?;
+                sampler.line(&at_nodes, &mut expected);
                 let length = |k: usize| {
                     let xi = shape.side_point(side, sampler.fine[k]);
                     side_speed(map, side, map.jacobian(xi)) * sampler.widths[k]
                 };
-                let compared =
-                    Compared { key: &key, subdomain: s, points: &fine, values: &values, expected: &expected };
+                // The sides of a quadrilateral are in turns along its first and its second coordinate.
+                let along = sampler.lines.line(&at_nodes, side >= 2);
+                let tails = if side % 2 == 0 { [along, Tail::NOTHING] } else { [Tail::NOTHING, along] };
+                let (points, values) = (&fine, values.as_slice());
+                let compared = Compared { key: &key, subdomain: s, tails, points, values, expected: &expected };
                 Ok(Some(compared.piece(length, |_| 1.0)))
             })
             .collect();

@@ -1,31 +1,36 @@
-//! A tolerance by splitting: subdomains are cut into four where the solution is not resolved, until it is.
+//! A tolerance by splitting: subdomains are cut where, and in the directions in which, the solution is not resolved, until it is.
 //!
 //! ```text
-//! solve -> tail of u in every subdomain -> split where it is above its share -> ... -> estimate by another decomposition
+//! solve -> tails of u in every subdomain -> split where they are above their share -> ... -> estimate by another decomposition
 //! ```
 //!
-//! The [tail](Solution::tails) of a subdomain is what is left of u there. It is not weighted with the area of the subdomain: an error
-//! made at a corner pollutes the whole solution, however small the subdomain is. Where a tail would need several
-//! levels, several are taken at once: toward a corner of the domain all of them, for there the solution is singular
-//! and the other three parts are done with the first. Data that jump or peak between the nodes are followed before the first solve.
+//! The [tails](Solution::tails) of a subdomain are what is left of u there, in each of its two directions. They are not weighted
+//! with the area of the subdomain: an error made at a corner pollutes the whole solution, however small the subdomain is. A layer
+//! leaves a tail across itself only, and is cut into strips along itself. Where the solution does something at one end of a
+//! subdomain, the way its coefficients fall tells how many cuts toward that end are needed, and they are made at once. What
+//! is not resolved in one place is seen as noise in others; so the largest tails are dealt with first.
+//! Data that jump or peak between the nodes are followed before the first solve.
 //!
 //! The estimate that ends the loop is the difference to a solution with other features on all subdomains cut into four. If it
-//! is above the tolerance although no tail is, tails are asked for less.
+//! is above the tolerance although no tail is, tails are asked for less; and where splitting does not help, more points are taken.
 
 use std::sync::Arc;
 
 use crate::base::clock::Instant;
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::progress::Progress;
 use crate::domain::decomposition::Decomposition;
+use crate::domain::forest::{Toward, Wish};
+use crate::domain::shape::Shape;
 use crate::interface::{Exchange, agreed};
 use crate::method::report::{Attempt, Estimate, Pieces, Status};
 use crate::method::settings::Settings;
 use crate::problem::model::Problem;
 use crate::solution::evaluate::Solution;
+use crate::solution::tails::{Tail, Tails};
 use crate::solve::estimate::{at_solution, difference, from_solution, second_settings};
 use crate::solve::newton::{Nonlinear, solve_once};
-use crate::solve::resolution::Resolution;
+use crate::solve::resolution::{Resolution, Unresolved};
 
 /// Rounds, at most.
 const ROUNDS: usize = 40;
@@ -39,8 +44,27 @@ const SHARE: f64 = 3.0;
 /// Tails below this, relative to the largest value of u, are rounding.
 const ROUNDING: f64 = 2e-14;
 
-/// Levels toward a corner of the domain in one round, at most.
-const MOST_LEVELS: usize = 6;
+/// Cuts toward an end of a subdomain in one round, at most.
+const MOST_LEVELS: u32 = 6;
+
+/// A corner of the domain gains so many bits with every level.
+const BITS_AT_CORNERS: f64 = 1.5;
+
+/// Tails this much smaller than the largest of all wait for the next round.
+const FRONT: f64 = 1e-2;
+
+/// A direction whose tail is this much smaller than that of the other waits for the next round.
+const RIVAL: f64 = 0.1;
+
+/// Data that move the solution by less than this part of the tolerance are not followed.
+const DATA_SHARE: f64 = 0.1;
+
+/// Lengths below this, relative to the coordinates, are not cut: they would be lost in rounding.
+const SHORTEST: f64 = 2e-8;
+
+/// Points that are added where splitting does not help, and the most that there can be.
+const MORE_POINTS: usize = 3;
+const MOST_POINTS: usize = 24;
 
 /// Points times points times subdomains of the largest solve that is tried, where nothing else is asked for.
 const LARGEST: usize = 4_000_000;
@@ -64,44 +88,59 @@ impl Splitting<'_> {
         let mut decomposition = self.follow_data(first)?;
         let mut share = SHARE * self.tolerance;
         let mut best: Option<(Solution, f64)> = None;
-        let mut stuck = false;
+        let mut before: Option<Solution> = None;
         for _ in 0..ROUNDS {
-            let mut solution = self.solve(&decomposition)?;
-            let marked = self.marked(&solution, share)?;
-            let limit = self.is_limit(decomposition.len() + 3 * marked.len());
+            let mut solution = match self.solve(&decomposition) {
+                // What there is no memory for, or no pivot, was not needed for the last solution.
+                Err(Error::Memory { .. } | Error::Compute { .. }) if best.is_some() || before.is_some() => break,
+                solved => solved?,
+            };
+            let mut marked = self.marked(&solution, share)?;
+            let limit = self.limit(decomposition.len() + added(&marked));
             let mut error = f64::NAN;
-            if marked.is_empty() || limit || stuck {
-                let estimate = self.estimate(&solution)?;
+            if marked.is_empty() || limit.is_some() {
+                let estimate = match (limit, &before) {
+                    (Some(Limit::Time), Some(before)) => self.estimate_by(&solution, before)?,
+                    _ => self.estimate(&solution)?,
+                };
                 error = self.agreed_error(&estimate);
                 solution.report.estimate = estimate;
+            }
+            let (subdomains, points) = (Pieces::Total(decomposition.len()), self.settings.points);
+            self.attempts.push(Attempt { subdomains, points, estimate: error });
+            if error <= self.tolerance {
+                return Ok(self.end(solution, true));
+            }
+            if error.is_nan() {
+                before = Some(solution);
+            } else {
+                let stuck = best.as_ref().is_some_and(|(_, least)| error > 0.5 * least);
                 // Tails that do not tell the error are asked for less.
                 share *= (0.3 * self.tolerance / error).clamp(1e-3, 0.3);
+                marked = self.marked(&solution, share)?;
+                if best.as_ref().is_none_or(|(_, least)| error < *least) {
+                    best = Some((solution, error));
+                }
+                if limit.is_some() {
+                    break;
+                }
+                if stuck || marked.is_empty() {
+                    // Rounding, or something that splitting does not see.
+                    if self.settings.points + MORE_POINTS > MOST_POINTS {
+                        break;
+                    }
+                    self.settings.points += MORE_POINTS;
+                    continue;
+                }
             }
-            self.attempts.push(Attempt {
-                subdomains: Pieces::Total(decomposition.len()),
-                points: self.settings.points,
-                estimate: error,
-            });
-            let reached = error <= self.tolerance;
-            if !error.is_nan() && best.as_ref().is_none_or(|b| error < b.1) {
-                best = Some((solution.clone(), error));
-            } else if !error.is_nan() {
-                // Less than before was not reached with more: rounding, or something that splitting does not see.
-                stuck = true;
-            }
-            if reached || limit || (stuck && !error.is_nan()) {
-                return Ok(self.end(best.map_or(solution, |best| best.0), reached));
-            }
-            let marked = if marked.is_empty() { self.marked(&solution, share)? } else { marked };
-            if marked.is_empty() {
-                return Ok(self.end(best.map_or(solution, |best| best.0), reached));
-            }
-            decomposition = self.split(&decomposition, &marked)?;
+            decomposition = decomposition.split_as(&marked)?;
         }
-        let (solution, _) = match best {
-            Some(best) => best,
-            None => (self.solve(&decomposition)?, f64::NAN),
-        };
+        self.give_up(best, before)
+    }
+
+    /// The best solution there is: by its estimate, or the last one, which has none.
+    fn give_up(self, best: Option<(Solution, f64)>, last: Option<Solution>) -> Result<Solution> {
+        let solution = best.map(|(solution, _)| solution).or(last).expect("there was a round");
         Ok(self.end(solution, false))
     }
 
@@ -125,68 +164,44 @@ impl Splitting<'_> {
         let rounds = if self.problem.is_nonlinear() { 0 } else { DATA_ROUNDS };
         for _ in 0..rounds {
             let seen = Resolution::usual(self.problem, &decomposition, self.settings.points);
-            let unresolved = agreed(self.exchange.as_ref(), seen)?.unresolved;
-            if unresolved.is_empty() || self.is_limit(decomposition.len() + 3 * unresolved.len()) {
+            let mut unresolved = agreed(self.exchange.as_ref(), seen)?.unresolved;
+            unresolved.retain(|u| u.weight > DATA_SHARE * self.tolerance);
+            let wishes: Vec<(usize, Wish)> = data_wishes(&decomposition, &unresolved);
+            if wishes.is_empty() || self.limit(decomposition.len() + added(&wishes)).is_some() {
                 break;
             }
-            decomposition = decomposition.split(&unresolved)?;
+            decomposition = decomposition.split_as(&wishes)?;
         }
         Ok(decomposition)
     }
 
-    /// Whether so many subdomains, or the time that has passed, are too much.
-    fn is_limit(&self, subdomains: usize) -> bool {
+    /// What so many subdomains, or the time that has passed, would be too much for.
+    fn limit(&self, subdomains: usize) -> Option<Limit> {
         let Settings { points, max_subdomains, max_seconds, .. } = self.settings;
         let many = max_subdomains.map_or_else(|| subdomains * points * points > LARGEST, |most| subdomains > most);
         // Ranks have different clocks.
         let late = max_seconds.is_some_and(|most| self.start.elapsed().as_secs_f64() > most);
-        many || self.exchange.any(late)
+        match (self.exchange.any(late), many) {
+            (true, _) => Some(Limit::Time),
+            (_, true) => Some(Limit::Size),
+            (false, false) => None,
+        }
     }
 
-    /// The subdomains whose tails are above their share of the root mean square of u, and how often each is to be split.
-    fn marked(&self, solution: &Solution, share: f64) -> Result<Vec<(usize, usize)>> {
+    /// The subdomains with tails above their share of the size of u, and how each is to be split.
+    fn marked(&self, solution: &Solution, share: f64) -> Result<Vec<(usize, Wish)>> {
         let found = if self.exchange.rank() == 0 { solution.tails(self.settings.points) } else { Vec::new() };
-        let size = found.iter().map(|t| t.1).fold(0.0, f64::max);
-        let limit = (share * size).max(ROUNDING * size);
-        let order = self.settings.points as f64;
-        let levels = |tail: f64, corner: bool| {
-            let missing = (tail / limit).log2();
-            // A smooth solution gains as many bits as there are points with every level, a singular one few.
-            let gain = if corner { 1.5 } else { order };
-            if missing.is_finite() {
-                ((missing / gain).ceil() as usize).clamp(1, if corner { MOST_LEVELS } else { 2 })
-            } else {
-                1
-            }
+        let size = found.iter().map(|t| t.size).fold(0.0, f64::max);
+        let largest = found.iter().flat_map(|t| &t.directions).map(|tail| tail.last).fold(0.0, f64::max);
+        let limit = (share * size).max(ROUNDING * size).max(FRONT * largest.min(size));
+        let wish = |(s, tails): (usize, &Tails)| {
+            Some((s, wish(&solution.decomposition, s, &tails.directions, share * size, limit)?))
         };
-        let marked = found.iter().enumerate().filter(|(_, t)| t.0 > limit || t.0.is_nan());
-        let marked: Vec<(usize, usize)> =
-            marked.map(|(s, t)| (s, levels(t.0, corner_of(&solution.decomposition, s).is_some()))).collect();
+        let marked: Vec<(usize, Wish)> = found.iter().enumerate().filter_map(wish).collect();
         // Only rank 0 has the whole solution.
-        let text: Vec<String> = marked.iter().map(|(s, levels)| format!("{s} {levels}")).collect();
+        let text: Vec<String> = marked.iter().map(written).collect();
         let text = self.exchange.broadcast(0, &text.join(","));
-        let number = |text: &str| text.parse().expect("numbers were sent");
-        let pair = |pair: &str| pair.split_once(' ').map(|(s, levels)| (number(s), number(levels)));
-        Ok(text.split(',').filter_map(pair).collect())
-    }
-
-    /// Splits marked subdomains, those at a corner of the domain several times toward it.
-    fn split(&self, decomposition: &Decomposition, marked: &[(usize, usize)]) -> Result<Decomposition> {
-        let mut toward: Vec<([f64; 2], usize)> = Vec::new();
-        for &(s, levels) in marked {
-            toward.extend(corner_of(decomposition, s).map(|point| (point, levels - 1)));
-        }
-        let mut next = decomposition.split(&marked.iter().map(|m| m.0).collect::<Vec<_>>())?;
-        while toward.iter().any(|(_, levels)| *levels > 0) {
-            let wanted = |s: &usize| {
-                let corner = corner_of(&next, *s);
-                corner.is_some_and(|point| toward.iter().any(|(p, levels)| *p == point && *levels > 0))
-            };
-            let which: Vec<usize> = (0..next.len()).filter(wanted).collect();
-            next = next.split(&which)?;
-            toward.iter_mut().for_each(|(_, levels)| *levels = levels.saturating_sub(1));
-        }
-        Ok(next)
+        Ok(text.split(',').filter(|word| !word.is_empty()).map(read).collect())
     }
 
     /// The difference to a solution with other features, and fewer points, on all subdomains cut into four; and what both
@@ -203,6 +218,15 @@ impl Splitting<'_> {
         agreed(self.exchange.as_ref(), (self.exchange.rank() == 0).then(compare).transpose())
     }
 
+    /// The difference to the coarser solution of the round before: more than the error, and found at once.
+    fn estimate_by(&self, solution: &Solution, before: &Solution) -> Result<Option<Estimate>> {
+        let missed =
+            Resolution::usual(&at_solution(self.problem, solution), &solution.decomposition, self.settings.points);
+        let missed = agreed(self.exchange.as_ref(), missed)?.missed();
+        let compare = || difference(solution, before, self.settings.points, missed);
+        agreed(self.exchange.as_ref(), (self.exchange.rank() == 0).then(compare).transpose())
+    }
+
     /// The estimated error on all ranks. One that is not a number is as bad as can be.
     fn agreed_error(&self, estimate: &Option<Estimate>) -> f64 {
         let mut error = [estimate.as_ref().map_or(0.0, |e| if e.l2.is_nan() { f64::INFINITY } else { e.l2 })];
@@ -211,8 +235,108 @@ impl Splitting<'_> {
     }
 }
 
-/// The corner of the domain, or the end of a part of its boundary, at which a subdomain lies.
-fn corner_of(decomposition: &Decomposition, s: usize) -> Option<[f64; 2]> {
-    let vertices = decomposition.subdomains[s].vertices.iter().map(|&v| &decomposition.vertices[v]);
-    vertices.into_iter().find(|v| v.parts.len() > 1).map(|v| v.point)
+/// What keeps a search from going on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Limit {
+    Time,
+    Size,
+}
+
+/// Subdomains that wishes add, about.
+fn added(wishes: &[(usize, Wish)]) -> usize {
+    let of = |wish: &Wish| match wish.levels {
+        [i, j] if i > 0 && j > 0 => 3 * i.max(j),
+        [i, j] => i.max(j),
+    };
+    wishes.iter().map(|(_, wish)| of(wish) as usize).sum()
+}
+
+/// How subdomains are split in which data are not resolved.
+fn data_wishes(decomposition: &Decomposition, unresolved: &[Unresolved]) -> Vec<(usize, Wish)> {
+    let mut wishes: Vec<(usize, Wish)> = Vec::new();
+    for Unresolved { subdomain: s, tails, .. } in unresolved {
+        let largest = tails.iter().map(|tail| tail.last).fold(0.0, f64::max);
+        // Where nodes tell nothing, something lies between them.
+        let told = largest > 1e-12;
+        let wanted =
+            if told { wish(decomposition, *s, tails, 1e-3 * largest, 1e-2 * largest) } else { Some(Wish::FOUR) };
+        wishes.extend(wanted.map(|wish| (*s, wish)));
+    }
+    // Several fields in one subdomain: as much as the one or the other asks for, toward an end only if both do.
+    wishes.sort_by_key(|(s, _)| *s);
+    wishes.dedup_by(|(next, other), (kept, wish)| {
+        let same = next == kept;
+        if same && wish != other {
+            let toward = if wish.toward == other.toward { wish.toward } else { Toward::Nowhere };
+            let most = if toward == Toward::Nowhere { 1 } else { MOST_LEVELS };
+            *wish = Wish { levels: [0, 1].map(|a| wish.levels[a].max(other.levels[a]).min(most)), toward };
+        }
+        same
+    });
+    wishes
+}
+
+/// How a subdomain is to be split whose tails are above a limit, to be below another one; `None` if they are not, or if it
+/// cannot be smaller.
+fn wish(decomposition: &Decomposition, s: usize, tails: &[Tail; 2], wanted: f64, limit: f64) -> Option<Wish> {
+    let subdomain = &decomposition.subdomains[s];
+    let map = subdomain.map.as_ref();
+    let largest = tails.iter().map(|tail| tail.last).fold(0.0, f64::max);
+    let common = tails.iter().map(|tail| tail.common).fold(0.0, f64::max);
+    let (jacobian, centre) = (map.jacobian(map.shape().center()), map.point(map.shape().center()));
+    let shortest = SHORTEST * centre[0].abs().max(centre[1].abs());
+    let is_short = |a: usize| jacobian[0][a].hypot(jacobian[1][a]) < shortest;
+    if largest <= limit || (is_short(0) && is_short(1)) {
+        return None;
+    }
+    if subdomain.map.shape() == Shape::Triangle {
+        let corner = subdomain.vertices.iter().position(|&v| decomposition.vertices[v].parts.len() > 1);
+        let bits = (largest / wanted).log2() / BITS_AT_CORNERS;
+        let levels = if corner.is_some() { bits.clamp(1.0, f64::from(MOST_LEVELS)) as u32 } else { 1 };
+        return Some(Wish { levels: [levels; 2], toward: corner.map_or(Toward::Nowhere, Toward::Corner) });
+    }
+    let counts = |a: usize| tails[a].last > limit && tails[a].common >= RIVAL * common && !is_short(a);
+    let levels = [0, 1].map(|a| match tails[a].end {
+        _ if !counts(a) => 0,
+        Some(_) => tails[a].cuts(wanted).clamp(1, MOST_LEVELS),
+        None => 1,
+    });
+    let ends = [0, 1].map(|a| tails[a].end.filter(|_| counts(a)));
+    (levels != [0, 0]).then_some(Wish { levels, toward: Toward::Ends(ends) })
+}
+
+/// A wish as numbers, for the other ranks: subdomain, levels, and one number for each end, or 3 and the corner.
+fn written((s, Wish { levels: [i, j], toward }): &(usize, Wish)) -> String {
+    let end = |end: Option<bool>| end.map_or(2, u8::from);
+    let [a, b] = match toward {
+        Toward::Nowhere => [2, 2],
+        Toward::Ends([a, b]) => [end(*a), end(*b)],
+        Toward::Corner(corner) => [3, *corner as u8],
+    };
+    format!("{s} {i} {j} {a} {b}")
+}
+
+/// The opposite of [`written`].
+fn read(text: &str) -> (usize, Wish) {
+    let words: Vec<usize> = text.split(' ').map(|word| word.parse().expect("numbers were sent")).collect();
+    let end = |word: usize| (word < 2).then_some(word == 1);
+    let toward = match words[3] {
+        3 => Toward::Corner(words[4]),
+        _ => Toward::Ends([end(words[3]), end(words[4])]),
+    };
+    (words[0], Wish { levels: [words[1] as u32, words[2] as u32], toward })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wishes_are_the_same_on_all_ranks() {
+        let wishes = [Toward::Corner(2), Toward::Ends([None, Some(true)]), Toward::Ends([Some(false), None])];
+        for (s, toward) in wishes.into_iter().enumerate() {
+            let wish = (s, Wish { levels: [3, s as u32], toward });
+            assert_eq!(read(&written(&wish)), wish);
+        }
+    }
 }

@@ -191,7 +191,8 @@ fn oscillatory(waves: f64) -> NistProblem {
 }
 
 fn front_formulas(alpha: f64, [x, y]: [f64; 2], radius: f64) -> [String; 2] {
-    let r = format!("hypot(x-({x}), y-({y}))");
+    // The source has a pole at the centre.
+    let r = format!("max(hypot(x-({x}), y-({y})), 1e-9)");
     let w = format!("({alpha}*({r} - {radius}))");
     [format!("2*{alpha}^2*{w}/(1 + {w}^2)^2 - {alpha}/({r}*(1 + {w}^2))"), format!("atan({w})")]
 }

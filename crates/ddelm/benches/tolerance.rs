@@ -1,0 +1,167 @@
+//! What a tolerance costs, and whether it is kept. Errors are relative to the exact solution in L2, seconds are CPU time of all
+//! threads; `key=value` sets a key of the files.
+//!
+//! ```text
+//! cargo bench --bench tolerance -- nist                          the NIST collection to the tolerances that are asked of it
+//! cargo bench --bench tolerance -- nist 1e-6 "6 boundary layer"  files whose names begin so, to these tolerances
+//! cargo bench --bench tolerance -- random 0 100                  random problems with random tolerances
+//! cargo bench --bench tolerance -- fixed                         the cost beside that of the cheapest fixed solve
+//! ```
+
+#[expect(dead_code, reason = "where a solution does something is for the tests")]
+#[path = "../tests/nist/collection.rs"]
+mod collection;
+#[path = "../tests/random/problems.rs"]
+mod problems;
+
+use collection::collection;
+use ddelm::{ProblemFile, Silent, Solution, Status};
+
+/// CPU seconds of the process; not a number where the system does not tell.
+fn cpu_seconds() -> f64 {
+    let read = || -> Option<f64> {
+        // Nanoseconds of every thread that there is: rayon's stay.
+        let tasks = std::fs::read_dir("/proc/self/task").ok()?;
+        let of = |path: std::path::PathBuf| -> Option<f64> {
+            std::fs::read_to_string(path.join("schedstat")).ok()?.split_whitespace().next()?.parse().ok()
+        };
+        Some(tasks.flatten().filter_map(|task| of(task.path())).sum::<f64>() * 1e-9)
+    };
+    read().unwrap_or(f64::NAN)
+}
+
+fn solve(text: &str, keys: &[String]) -> (ddelm::Result<Solution>, f64) {
+    let file = keys.iter().fold(ProblemFile::new(text), |file, key| file.set(key));
+    let before = cpu_seconds();
+    let solved = file.case().and_then(|case| case.solve(&Silent));
+    (solved, cpu_seconds() - before)
+}
+
+/// Solves a file, prints a line, and returns the true error over the tolerance, and whether the status is solved.
+fn run(name: &str, text: &str, tolerance: f64, keys: &[String]) -> Option<(f64, bool)> {
+    let (solved, seconds) = solve(text, keys);
+    let solution = match solved {
+        Err(error) => {
+            println!("{name:<34} {tolerance:.0e} refused: {error}");
+            return None;
+        }
+        Ok(solution) => solution,
+    };
+    let report = &solution.report;
+    let number = |value: Option<f64>| value.map_or("-".to_string(), |v| format!("{v:.1e}"));
+    let error = report.errors.as_ref().map(|e| e.l2);
+    println!(
+        "{name:<34} {tolerance:.0e} error {:<8} estimate {:<8} {:<20} {:>5} subdomains {:>2} points {:>2} attempts {seconds:>7.2} s",
+        number(error),
+        number(report.estimate.as_ref().map(|e| e.l2)),
+        format!("{:?}", report.status),
+        report.subdomains,
+        report.points,
+        report.attempts.len(),
+    );
+    if std::env::var_os("ATTEMPTS").is_some() {
+        report.attempts.iter().for_each(|a| println!("    {:?} {} points {:.1e}", a.subdomains, a.points, a.estimate));
+    }
+    Some((error.unwrap_or(f64::NAN) / tolerance, report.status == Status::Solved))
+}
+
+/// The tolerances asked of a file of the collection.
+fn asked(name: &str) -> &'static [f64] {
+    match name.split(' ').next().unwrap_or_default() {
+        "11" | "12" => &[1e-6],
+        "6" if name.ends_with("1e-4") => &[1e-6],
+        "7" if name.ends_with("0.6") => &[1e-5],
+        "8" if name.contains("50") => &[1e-6],
+        "10" if !name.ends_with("2.5") => &[1e-5],
+        _ => &[1e-6, 1e-9],
+    }
+}
+
+fn nist(words: &[String], keys: &[String]) {
+    let tolerances: Vec<f64> = words.iter().filter_map(|word| word.parse().ok()).collect();
+    let names: Vec<&String> = words.iter().filter(|word| word.parse::<f64>().is_err()).collect();
+    for problem in collection() {
+        if names.is_empty() || names.iter().any(|name| problem.name.starts_with(name.as_str())) {
+            let wanted = if tolerances.is_empty() { asked(&problem.name) } else { &tolerances };
+            for &tolerance in wanted {
+                let keys = [&[format!("discretization.tolerance={tolerance:e}")], keys].concat();
+                run(&problem.name, &problem.text, tolerance, &keys);
+            }
+        }
+    }
+}
+
+fn random(words: &[String], keys: &[String]) {
+    let number = |k: usize, default: u64| words.get(k).and_then(|word| word.parse().ok()).unwrap_or(default);
+    let (mut kept, mut solved, mut worst, mut all) = (0, 0, 0.0f64, 0);
+    for k in number(0, 0)..number(1, 100) {
+        let problem = problems::problem(k);
+        all += 1;
+        if let Some((ratio, is_solved)) = run(&problem.name, &problem.text, problem.tolerance, keys) {
+            kept += usize::from(is_solved && ratio <= 1.0);
+            solved += usize::from(is_solved);
+            worst = if is_solved { worst.max(ratio) } else { worst };
+        }
+    }
+    println!("{kept} of {all} kept, {solved} with status solved, worst of these {worst:.2} times its tolerance");
+}
+
+/// The least CPU time of three runs, after one that fills caches.
+fn timed(text: &str, keys: &[String]) -> Option<(Solution, f64)> {
+    let mut best: Option<(Solution, f64)> = None;
+    for _ in 0..4 {
+        let (solved, seconds) = solve(text, keys);
+        let solution = solved.ok()?;
+        best = match best {
+            Some(known) if known.1 <= seconds => Some(known),
+            _ => Some((solution, seconds)),
+        };
+    }
+    best
+}
+
+/// Ten smooth problems: a tolerance of 1e-8 beside the cheapest of the decompositions and points whose error is below it.
+fn fixed(keys: &[String]) {
+    let mut ratios: Vec<f64> = Vec::new();
+    for k in 0..10 {
+        let problem = problems::smooth_square(k);
+        let with = |more: &[String]| [keys, more].concat();
+        let Some((solution, seconds)) = timed(&problem, &with(&["discretization.tolerance=1e-8".into()])) else {
+            continue;
+        };
+        let mut cheapest = f64::INFINITY;
+        for points in [8, 10, 12, 14, 16] {
+            for n in 1..=8 {
+                let more = [
+                    format!("discretization.points={points}"),
+                    format!("discretization.subdomains=[{n}, {n}]"),
+                    "discretization.estimate=false".into(),
+                ];
+                let (solved, once) = solve(&problem, &with(&more));
+                let error = solved.ok().and_then(|s| s.report.errors).map_or(f64::INFINITY, |e| e.l2);
+                if error <= 1e-8 {
+                    if once < 2.0 * cheapest {
+                        cheapest = cheapest.min(timed(&problem, &with(&more)).map_or(f64::INFINITY, |t| t.1));
+                    }
+                    break;
+                }
+            }
+        }
+        let error = solution.report.errors.as_ref().map_or(f64::NAN, |e| e.l2);
+        println!("{k}: {seconds:.4} s, error {error:.1e}; cheapest {cheapest:.4} s; {:.2}", seconds / cheapest);
+        ratios.push(seconds / cheapest);
+    }
+    ratios.sort_by(f64::total_cmp);
+    println!("median {:.2}", 0.5 * (ratios[(ratios.len() - 1) / 2] + ratios[ratios.len() / 2]));
+}
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    let (keys, words): (Vec<_>, Vec<_>) = words.into_iter().partition(|word| word.contains('='));
+    match words.first().map(String::as_str) {
+        Some("random") => random(&words[1..], &keys),
+        Some("fixed") => fixed(&keys),
+        Some("nist") => nist(&words[1..], &keys),
+        _ => nist(&words, &keys),
+    }
+}
