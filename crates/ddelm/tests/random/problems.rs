@@ -105,7 +105,7 @@ fn layer(dice: &mut Dice) -> String {
     let [u, f] = waves(dice, 4.0);
     let epsilon = dice.power(-3.0, -0.5);
     let square = "x = [0, 1]\ny = [0, 1]";
-    if dice.next() % 2 == 0 {
+    if dice.next().is_multiple_of(2) {
         let exact = format!("{u} + exp((x-1)/{epsilon})");
         // b = (1, 0): the slope of waves is not asked of the formula, so the waves are in y alone.
         let (k, c) = (dice.within(1.0, 8.0), dice.within(0.0, 3.0));
@@ -149,8 +149,11 @@ fn jump(dice: &mut Dice) -> String {
     whole(&domain, &equation, &exact)
 }
 
+/// Makes the text of a problem file.
+type Kind = fn(&mut Dice) -> String;
+
 /// What kinds there are.
-const KINDS: [(&str, fn(&mut Dice) -> String); 6] =
+const KINDS: [(&str, Kind); 6] =
     [("smooth", smooth), ("peak", peak), ("front", front), ("layer", layer), ("corner", corner), ("jump", jump)];
 
 /// Problem number k.
