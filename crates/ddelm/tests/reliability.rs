@@ -550,6 +550,24 @@ fn an_exact_solution_that_is_none_is_reported() {
     assert!(wrong.warnings[0].contains("the condition boundary.top"), "{:?}", wrong.warnings);
 }
 
+/// Coefficients of a region are those of the region when an exact solution is checked.
+#[test]
+fn an_exact_solution_in_two_materials_is_recognised() {
+    let report = |inner: &str| {
+        let text = format!(
+            "[domain]\ncircle = {{ center = [0, 0], radius = 1 }}\n[[domain.region]]\nname = \"a\"\n\
+             circle = {{ center = [0, 0], radius = 0.5 }}\n[equation]\nsource = 4\n[equation.regions.a]\n\
+             diffusion = {inner}\n[boundary]\ndirichlet = 0\n[discretization]\npoints = 12\n[exact]\n\
+             u = \"if(x^2 + y^2 > 0.25, 1 - x^2 - y^2, 0.75 + (0.25 - x^2 - y^2)/100)\"\n"
+        );
+        ProblemFile::new(text).case().unwrap().solve(&Silent).unwrap().report
+    };
+    let right = report("100");
+    assert!(right.warnings.is_empty() && right.errors.unwrap().l2 < 1e-9, "{:?}", right.warnings);
+    let wrong = report("50");
+    assert!(wrong.warnings[0].contains("exact.u does not satisfy the equation"), "{:?}", wrong.warnings);
+}
+
 #[test]
 fn a_large_estimate_is_a_status_and_a_warning() {
     let text = file("source = \"1\"\nreaction = -5000", "dirichlet = \"0\"", [2, 2], 8);

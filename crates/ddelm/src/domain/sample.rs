@@ -54,6 +54,12 @@ impl Sample {
         Sample { x, y, region: None, xi: Vec::new(), perimeter: Vec::new(), inside: None, state: None }
     }
 
+    /// Points that lie in a subdomain, not all of them images of points that are known: of those that leave it nothing is known.
+    pub fn within(subdomain: &Subdomain, x: Vec<f64>, y: Vec<f64>) -> Self {
+        let xi: Option<Vec<Point>> = x.iter().zip(&y).map(|(&x, &y)| subdomain.map.inverse([x, y])).collect();
+        Sample { region: subdomain.region, xi: xi.unwrap_or_default(), ..Self::at(x, y) }
+    }
+
     /// The same points with u, ux and uy of an iterate.
     #[must_use]
     pub fn with_state(self, state: [Vec<f64>; 3]) -> Self {

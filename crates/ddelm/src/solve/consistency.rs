@@ -6,7 +6,7 @@
 //! steps gives no false alarm.
 
 use crate::base::error::Result;
-use crate::domain::decomposition::{Decomposition, part_name};
+use crate::domain::decomposition::{Decomposition, Subdomain, part_name};
 use crate::domain::map::{Point, unit_normal};
 use crate::domain::sample::Sample;
 use crate::problem::field::{Field, FieldRef};
@@ -101,15 +101,21 @@ struct Stencil {
 }
 
 impl Stencil {
-    /// `first` is the first multiple of the step in each direction: -4 in the middle, 0 on one side.
-    fn new(origin: Point, directions: [Point; 2], first: [f64; 2], step: f64, subdomain: usize) -> Self {
+    /// In a subdomain and its number. `first` is the first multiple of the step in each direction: -4 in the middle, 0 on one side.
+    fn new(
+        (subdomain, number): (&Subdomain, usize),
+        origin: Point,
+        directions: [Point; 2],
+        first: [f64; 2],
+        step: f64,
+    ) -> Self {
         let [p, q] = directions;
         let point = |k: usize| {
             let (s, t) = (step * (first[0] + (k / WIDTH) as f64), step * (first[1] + (k % WIDTH) as f64));
             [0, 1].map(|a| origin[a] + s * p[a] + t * q[a])
         };
         let (x, y) = (0..WIDTH * WIDTH).map(point).map(|p| (p[0], p[1])).unzip();
-        Stencil { step, weights: first.map(weights), points: Sample::at(x, y), subdomain }
+        Stencil { step, weights: first.map(weights), points: Sample::within(subdomain, x, y), subdomain: number }
     }
 
     fn values(&self, field: &dyn Field, key: &str) -> Result<Vec<f64>> {
@@ -200,7 +206,8 @@ fn interior(problem: &Problem, exact: &FieldRef, decomposition: &Decomposition) 
         let xi = [0.25 + 0.5 * spread(k), 0.25 + 0.5 * spread(3 * k + 7)];
         let (origin, size) = (map.point(xi), extent(map.jacobian(xi)));
         let residual = |step: f64| {
-            let stencil = Stencil::new(origin, [[1.0, 0.0], [0.0, 1.0]], [-4.0; 2], step * size, s);
+            let place = (&decomposition.subdomains[s], s);
+            let stencil = Stencil::new(place, origin, [[1.0, 0.0], [0.0, 1.0]], [-4.0; 2], step * size);
             equation(problem, exact.as_ref(), &stencil)
         };
         // A field that fails here fails in the solve as well, if it matters there.
@@ -240,7 +247,8 @@ fn boundary(problem: &Problem, exact: &FieldRef, decomposition: &Decomposition, 
         let normal = unit_normal(map, side, jacobian);
         let directions = [normal.map(|v| -v), [-normal[1], normal[0]]];
         let residual = |step: f64| {
-            let stencil = Stencil::new(origin, directions, [0.0, -4.0], step * extent(jacobian), s);
+            let place = (&decomposition.subdomains[s], s);
+            let stencil = Stencil::new(place, origin, directions, [0.0, -4.0], step * extent(jacobian));
             condition(problem, &problem.conditions[part], index, exact.as_ref(), &stencil, normal)
         };
         if let (Ok(coarse), Ok(fine)) = (residual(STEP), residual(0.5 * STEP)) {
