@@ -138,5 +138,5 @@ fn sides_cannot_be_called_as_conditions_are() {
     let text = square("dirichlet = 0").text(super::super::Origin::File).to_string();
     let text = text.replace("x = [0, 1]\ny = [0, 2]", "polygon = [[0,0],[1,0],[0,1]]\nnames = ['a', 'mean', 'b']");
     let (message, _) = mistake(&ProblemFile::new(text.replace("subdomains = [2, 2]\n", "")));
-    assert!(message.contains("[boundary] has another meaning for this name"), "{message}");
+    assert!(message.contains("[boundary] needs this word for something else"), "{message}");
 }

@@ -209,13 +209,13 @@ mod tests {
 
     #[test]
     fn what_is_singular_beyond_an_end_is_found_there() {
-        // A pole at the distance 0.1: rho + 1/rho = 2.4, and 0.8 after two cuts.
-        for (at, end) in [(-0.1, false), (1.1, true)] {
-            let [x, y] = tails(16, |x, y| 1.0 / (x - at) + y.sin());
+        // A pole at the distance 0.05: (rho + 1 / rho) / 2 = 1.1, and 1.4 after two cuts.
+        for (at, end) in [(-0.05, false), (1.05, true)] {
+            let [x, y] = tails(20, |x, y| 1.0 / (x - at) + y.sin());
             assert_eq!((x.end, y.end.is_some() && y.last > 1e-13), (Some(end), false));
-            let rho: f64 = 1.2 + 0.44f64.sqrt();
+            let rho: f64 = 1.1 + 0.21f64.sqrt();
             assert!((x.decay / rho - 1.0).abs() < 0.03 && y.last < 1e-13, "{x:?} {y:?}");
-            let limit = x.last * ((1.8 + 2.24f64.sqrt()) / rho).powi(-16);
+            let limit = x.last * ((1.4 + 0.96f64.sqrt()) / rho).powi(-20);
             assert_eq!(x.cuts(2.0 * limit), 2);
         }
         assert_eq!(tails(16, |x, y| (20.0 * x).sin() + y)[0].end, None);
