@@ -9,6 +9,7 @@ use crate::base::error::Result;
 use crate::domain::decomposition::{Decomposition, Subdomain, part_name};
 use crate::domain::map::{Point, unit_normal};
 use crate::domain::sample::Sample;
+use crate::domain::shape::Shape;
 use crate::problem::field::{Field, FieldRef};
 use crate::problem::model::{Condition, ConditionKind, Problem};
 use crate::problem::terms::Term;
@@ -193,6 +194,16 @@ fn spread(k: usize) -> f64 {
     (0.5 * (5f64.sqrt() - 1.0) * (k + 1) as f64).fract()
 }
 
+/// A point of the unit square as a point of a shape, halfway to the centre, so that a stencil about it stays inside.
+fn halfway(shape: Shape, [s, t]: Point) -> Point {
+    let p = match shape {
+        Shape::Quadrilateral => [s, t],
+        Shape::Triangle => [s, (1.0 - s) * t],
+    };
+    let center = shape.center();
+    [0, 1].map(|k| 0.5 * (center[k] + p[k]))
+}
+
 /// A length in the subdomain at a reference point: the shorter of its sides, roughly.
 fn extent(jacobian: [[f64; 2]; 2]) -> f64 {
     [0, 1].map(|b| jacobian[0][b].hypot(jacobian[1][b])).into_iter().fold(f64::INFINITY, f64::min)
@@ -203,8 +214,9 @@ fn interior(problem: &Problem, exact: &FieldRef, decomposition: &Decomposition) 
     for k in 0..POINTS {
         let s = k * decomposition.len() / POINTS;
         let map = decomposition.subdomains[s].map.as_ref();
-        let xi = [0.25 + 0.5 * spread(k), 0.25 + 0.5 * spread(3 * k + 7)];
-        let (origin, size) = (map.point(xi), extent(map.jacobian(xi)));
+        let xi = halfway(map.shape(), [spread(k), spread(3 * k + 7)]);
+        // Half as large in a triangle, whose sides are closer.
+        let (origin, size) = (map.point(xi), map.shape().area() * extent(map.jacobian(xi)));
         let residual = |step: f64| {
             let place = (&decomposition.subdomains[s], s);
             let stencil = Stencil::new(place, origin, [[1.0, 0.0], [0.0, 1.0]], [-4.0; 2], step * size);
