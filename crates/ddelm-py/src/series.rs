@@ -26,14 +26,13 @@ pub fn evolve(
     Ok(moments.into_iter().map(|moment| (moment.t, Solution::new(moment.solution), at(moment.t))).collect())
 }
 
-/// Eigenvalues in ascending order, each with its imaginary part, its estimated error and its eigenfunction.
+/// An eigenvalue, its imaginary part, its estimated error and its eigenfunction.
+type Pair = (f64, f64, Option<f64>, Solution);
+
+/// Eigenvalues in ascending order.
 #[pyfunction]
 #[pyo3(signature = (case, progress=None))]
-pub fn eigenpairs(
-    py: Python<'_>,
-    case: &Case,
-    progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Vec<(f64, f64, Option<f64>, Solution)>> {
+pub fn eigenpairs(py: Python<'_>, case: &Case, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Pair>> {
     let core = case.core.clone();
     let pairs = run(py, progress, move |progress| core.eigenpairs(progress))?;
     let entry = |pair: ddelm::solve::eigenvalues::Eigenpair| {
