@@ -27,6 +27,7 @@ dirichlet = "cos(x - y)"
 [discretization]
 subdomains = [4, 3]
 points = 10
+corners = "none"
 estimate = false
 """
 

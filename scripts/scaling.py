@@ -26,6 +26,7 @@ source = "1"
 dirichlet = "0"
 [discretization]
 subdomains = [{across}, {up}]
+corners = "none"
 points = {points}
 estimate = false
 [interface]
