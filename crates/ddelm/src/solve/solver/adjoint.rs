@@ -7,7 +7,7 @@
 //! D' m = sum_s Y_s' g_s,     h_s = g_s - A_s' m,
 //! ```
 //!
-//! and with h_s every subdomain [finds alone](crate::local::transposed_rows) what its coefficients and data count. That is the
+//! and with h_s every subdomain finds alone (`local/transposed_rows.rs`) what its coefficients and data count. That is the
 //! derivative of what the solver computes, to rounding, also where the solution is not resolved.
 
 use std::collections::BTreeSet;
