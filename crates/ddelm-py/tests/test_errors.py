@@ -183,7 +183,7 @@ def test_options_override_a_file(tmp_path):
     )
     problem = ddelm.from_toml(path)
     assert ddelm.solve(problem).report.points == 8
-    u = ddelm.solve(problem, points=9, subdomains=[3, 1])
+    u = ddelm.solve(problem, points=9, subdomains=[3, 1], corners="none")
     assert (u.report.points, u.subdomains) == (9, (3, 1))
     with pytest.raises(ValueError, match="discretization.points = 1"):
         ddelm.solve(problem, points=1)
@@ -201,7 +201,7 @@ def test_warnings_are_in_the_report_and_raised(wave):
 
 def test_the_estimate_warns_when_it_is_asked():
     jump = ddelm.Problem(diffusion=lambda x, y: 1 + 99 * (x > 0.37), source=1.0, dirichlet=0.0)
-    with pytest.warns(UserWarning, match="equation.diffusion is not resolved in 4 of 16 subdomains"):
+    with pytest.warns(UserWarning, match=r"equation.diffusion is not resolved in 4 of \d+ subdomains"):
         u = ddelm.solve(jump, points=10)
     with pytest.warns(UserWarning) as raised:
         assert u.estimate.l2 > 0.01

@@ -199,7 +199,7 @@ def evolve(
     >>> import ddelm
     >>> heat = ddelm.Problem(dirichlet=0.0)
     >>> u = ddelm.evolve(heat, initial="sin(pi*x)*sin(pi*y)", end=0.1, steps=50, subdomains=(2, 2), points=10)
-    >>> round(u[-1](0.5, 0.5), 6)
+    >>> print(round(u[-1](0.5, 0.5), 6))
     0.138911
     """
     known = checked(problem)

@@ -57,7 +57,7 @@ class Function:
     >>> import numpy as np, ddelm
     >>> source = ddelm.Function(lambda x, y, u: np.exp(u), u=lambda x, y, u: np.exp(u))
     >>> u = ddelm.solve(ddelm.Problem(source=source, dirichlet=0.0), subdomains=(2, 2), points=10)
-    >>> round(u(0.5, 0.5), 4)
+    >>> print(round(u(0.5, 0.5), 4))
     0.0781
     """
 

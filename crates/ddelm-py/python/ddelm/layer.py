@@ -82,7 +82,9 @@ class Layer:
             else:
                 known = ", ".join([*parameters, *_FIELDS])
                 raise TypeError(f"{name!r} is not an input\nhint: one of {known}")
-        return Solver(self.problem.replace(parameters=parameters, **fields), **self._options).solve()
+        # What a solver does not take, a tolerance for one, it refuses with a hint.
+        options: Any = self._options
+        return Solver(self.problem.replace(parameters=parameters, **fields), **options).solve()
 
     def __call__(self, **inputs: ArrayLike) -> Array:
         """Return u at the points."""

@@ -327,7 +327,7 @@ class Solution:
         """Subdomains in x and y; subdomain (i, j) is number ``i * ny + j``."""
         grid = self._core.grid
         if grid is None:
-            raise ValueError("the subdomains do not form a grid")
+            raise ValueError("the subdomains do not form a grid\nhint: u.report.subdomains counts them")
         nx, ny = grid[2]
         return nx, ny
 
