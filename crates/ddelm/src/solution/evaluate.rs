@@ -413,8 +413,11 @@ impl Solution {
             sums.area += weight;
             sums.error += weight * e * e;
             sums.norm += weight * theirs.u[i] * theirs.u[i];
-            sums.slope_error += weight * (ex * ex + ey * ey);
-            sums.slope_norm += weight * slope;
+            // Points of the last rings round to their vertex, which has no area and may have an infinite slope.
+            if !(theirs.ux[i].is_infinite() || theirs.uy[i].is_infinite()) {
+                sums.slope_error += weight * (ex * ex + ey * ey);
+                sums.slope_norm += weight * slope;
+            }
             sums.max = sums.max.max(e.abs());
         }
         Ok(sums)
