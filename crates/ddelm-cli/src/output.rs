@@ -13,11 +13,11 @@ use ddelm_fem::FiniteElementSolution;
 
 use crate::failure::Failure;
 use crate::machine::Machine;
-use crate::picture::{self, HeatMap};
 use crate::report_page::Page;
 use crate::saved::SOLUTION;
 use crate::series::numbered;
 use crate::view::{Field, View, estimate_map, finite_element_map};
+use ddelm_picture::{self as picture, HeatMap};
 
 /// What the files report.
 type Result<T, E = Error> = std::result::Result<T, E>;

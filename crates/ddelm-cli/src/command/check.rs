@@ -11,11 +11,12 @@ use ddelm::solve::time::{Steps, Time};
 
 use super::Outcome;
 use crate::failure::Failure;
-use crate::number::{bytes, rough_seconds};
-use crate::picture;
 use crate::problem::ProblemArguments;
 use crate::view::plan;
 use crate::{stdout, summary};
+use ddelm::base::amount::bytes;
+use ddelm::base::number::rough_seconds;
+use ddelm_picture as picture;
 
 /// Arguments of `ddelm check`.
 #[derive(Debug, clap::Args)]

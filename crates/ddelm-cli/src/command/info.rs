@@ -7,11 +7,11 @@ use ddelm::{Decomposition, Solution};
 
 use super::Outcome;
 use crate::failure::Failure;
-use crate::number::{error, seconds};
 use crate::printable::printable;
 use crate::saved::SavedSolution;
 use crate::stdout;
 use crate::summary::status;
+use ddelm::base::number::{error, seconds};
 
 /// Arguments of `ddelm info`.
 #[derive(Debug, clap::Args)]
