@@ -8,6 +8,7 @@ mod error;
 mod field;
 mod finite_element;
 mod gradient;
+mod options;
 mod problem;
 mod program;
 mod series;

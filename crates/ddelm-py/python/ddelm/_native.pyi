@@ -1,6 +1,6 @@
 """The extension module. Its classes are wrapped by those of the package."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, final
 
 from numpy.typing import NDArray
@@ -99,7 +99,7 @@ class Field:
 
 @final
 class Domain:
-    def __new__(cls, text: str, directory: str) -> Domain: ...
+    def __new__(cls, keys: Mapping[str, object], directory: str) -> Domain: ...
     @property
     def parts(self) -> list[str]: ...
     @property
@@ -171,11 +171,11 @@ class File:
 
 @final
 class Case:
-    def __new__(cls, problem: Problem, options: Sequence[str], weights: _Weights | None = None) -> Case: ...
+    def __new__(cls, problem: Problem, options: Mapping[str, object], weights: _Weights | None = None) -> Case: ...
     def check(self) -> list[tuple[str, str]]: ...
     def starting_at(self, initial: _Field) -> Case: ...
     @staticmethod
-    def of_file(file: File, options: Sequence[str], weights: _Weights | None = None) -> Case: ...
+    def of_file(file: File, options: Mapping[str, object], weights: _Weights | None = None) -> Case: ...
 
 @final
 class Solver:

@@ -186,11 +186,11 @@ class Solution:
         return x, y
 
     @overload
-    def flux(self, x: str) -> float: ...
+    def flux(self, x: Part) -> float: ...
     @overload
     def flux(self, x: ArrayLike, y: ArrayLike, *, outside: Outside = "error") -> Array: ...
     def flux(
-        self, x: Union[str, ArrayLike], y: Optional[ArrayLike] = None, *, outside: Outside = "error"
+        self, x: Union[Part, ArrayLike], y: Optional[ArrayLike] = None, *, outside: Outside = "error"
     ) -> Union[float, Array]:
         """Return what flows out through a part of the boundary, ``u.flux("left")``, or the flux at points, ``u.flux(x, y)``.
 
