@@ -25,7 +25,7 @@ def slopes(a):
     return [pull(weight)["diffusion"].ravel() for weight in np.eye(81).reshape(81, 9, 9)]
 
 
-found = least_squares(lambda a: (layer(diffusion=a.reshape(5, 5)) - measured).ravel(), np.ones(25), slopes, xtol=1e-12).x
+found = least_squares(lambda a: (layer(diffusion=a.reshape(5, 5)) - measured).ravel(), np.ones(25), slopes, xtol=1e-15, ftol=1e-15, gtol=1e-15).x
 
 plt.figure(figsize=(5.4, 4.4), layout="constrained")
 plt.pcolormesh(knots, knots, found.reshape(5, 5).T, shading="gouraud")

@@ -3,7 +3,7 @@
 A conductivity that grows with the temperature, 1 + u^2: a function that takes `u` makes the problem nonlinear, and Newton's method solves
 it. Here u + u^3/3 solves Poisson's equation, and is 4/3 in the middle: u is 1.
 
-Figure: 1 within 1e-9.
+Figure: 1 within 1e-8.
 """
 
 import ddelm
