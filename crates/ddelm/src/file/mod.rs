@@ -58,6 +58,7 @@ mod output;
 pub mod reference;
 mod regions;
 mod section;
+mod statement;
 #[cfg(test)]
 mod tests;
 mod time;
