@@ -36,6 +36,8 @@ mod _native {
     #[pymodule_export]
     use crate::networks::network_values;
     #[pymodule_export]
+    use crate::options::problem_text;
+    #[pymodule_export]
     use crate::problem::Problem;
     #[pymodule_export]
     use crate::program::main;

@@ -6,6 +6,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyMapping, PySequence, PyString};
 
+use crate::error::exception;
+
 /// Values by key.
 #[derive(Default)]
 pub struct Options(Vec<(String, Given)>);
@@ -15,6 +17,12 @@ impl Options {
     pub fn on(&self, file: ProblemFile) -> ProblemFile {
         self.0.iter().fold(file, |file, (key, value)| file.with(key, value.clone()))
     }
+}
+
+/// Keys of a problem file as the text of one.
+#[pyfunction]
+pub fn problem_text(keys: Options) -> PyResult<String> {
+    keys.on(ProblemFile::new("")).resolved().map_err(exception)
 }
 
 impl<'py> FromPyObject<'_, 'py> for Options {

@@ -86,6 +86,8 @@ class Domain:
             keys["domain"]["region"] = _named(regions)
         if self._periodic:
             keys["boundary"] = {"periodic": self._periodic}
+        #: The keys of a problem file that mean the same.
+        self._keys = keys
         self._core = _native.Domain(keys, os.getcwd())
 
     @classmethod
