@@ -97,19 +97,34 @@ class Series(Sequence[Solution]):
         matplotlib figure
             The figure.
         """
-        import matplotlib.pyplot as plt
+        from ddelm.plotting import Picture, pyplot
 
         columns = max(1, min(columns, len(self)))
         rows = -(-len(self) // columns)
-        figure, axes = plt.subplots(rows, columns, figsize=(3.2 * columns, 3 * rows), squeeze=False)
-        if field == "u" and "vmin" not in options and "vmax" not in options and not options.get("slice"):
-            options["vmin"], options["vmax"] = min(u.min() for u in self), max(u.max() for u in self)
-        for ax, t, solution in zip(axes.flat, self.times, self):
-            solution.plot(field, ax=ax, **options)
+        (x0, x1), (y0, y1) = self[0].domain
+        height = min(max(2.6 * (y1 - y0) / (x1 - x0), 1.3), 5.0) + 0.6
+        figure, axes = pyplot().subplots(
+            rows, columns, figsize=(3.0 * columns + 0.6, height * rows), squeeze=False, dpi=100, layout="constrained"
+        )
+        drawn = list(zip(axes.flat, self))
+        if {"slice", "surface", "vmin", "vmax", "norm"} & set(options):
+            for ax, solution in drawn:
+                solution.plot(field, ax=ax, **options)
+        else:
+            own = {name: options.pop(name, default) for name, default in (("contours", False), ("subdomains", True))}
+            resolution, bar = options.pop("resolution", 200), options.pop("colorbar", True)
+            pictures = [Picture(solution, field, resolution, ax, dict(options)) for ax, solution in drawn]
+            colours = pictures[0].colours(np.stack([picture.values for picture in pictures]))
+            for picture in pictures:
+                picture.options = {**colours, **options}
+                picture.map(own["contours"], own["subdomains"], False)
+            if bar:
+                figure.colorbar(axes.flat[0].collections[0], ax=list(axes.flat), label=axes.flat[0].get_title(), pad=0.01)
+        for (ax, _), t in zip(drawn, self.times):
             ax.set_title(f"t = {t:.4g}")
+            ax.label_outer()
         for ax in axes.flat[len(self) :]:
             ax.set_axis_off()
-        figure.tight_layout()
         return figure
 
     def animate(self, path: Optional[PathLike] = None) -> bytes:

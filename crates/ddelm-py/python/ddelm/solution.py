@@ -68,10 +68,10 @@ class Network(NamedTuple):
             The values, in the shape of the points.
         """
         s, t = np.broadcast_arrays(np.asarray(s, dtype=float), np.asarray(t, dtype=float))
-        points = (np.ascontiguousarray(v.ravel()) for v in (s, t))
+        points = (np.zeros(s.size, dtype=np.int64), *(np.ascontiguousarray(v.ravel()) for v in (s, t)))
         coefficients = np.concatenate([self.polynomials, self.coefficients])
         remainders = np.concatenate([self.polynomial_remainders, self.remainders])
-        arrays = (self.weights, self.biases, coefficients, remainders)
+        arrays = (array[np.newaxis] for array in (self.weights, self.biases, coefficients, remainders))
         return _native.network_values(self.activation, *arrays, *points).reshape(s.shape)
 
 
@@ -437,7 +437,7 @@ class Solution:
         surface: bool = False,
         subdomains: bool = True,
         ax: Optional[matplotlib.axes.Axes] = None,
-        resolution: int = 200,
+        resolution: int = 300,
         colorbar: bool = True,
         **options: Any,
     ) -> matplotlib.axes.Axes:
