@@ -1,6 +1,7 @@
 //! `report.html` of `ddelm solve --out`: one page with everything that somebody needs who was not there. It needs no other
 //! file and no network.
 
+use ddelm::domain::division::Count;
 use ddelm::{Problem, Report};
 
 use crate::picture::{Scene, svg};
@@ -21,8 +22,8 @@ pub struct Page<'a> {
     pub problem: &'a Problem,
     /// What the solve did.
     pub report: &'a Report,
-    /// Subdomains or cells in x and y, where they form a grid.
-    pub counts: Option<[usize; 2]>,
+    /// The number of subdomains or cells.
+    pub count: Count,
     /// The names of the parts of the boundary.
     pub parts: &'a [String],
     /// The problem file, with its overrides.
@@ -55,7 +56,7 @@ impl Page<'_> {
             version = env!("CARGO_PKG_VERSION"),
             equation = escaped(&first.replace('-', "\u{2212}")),
             details = element("pre", &details.join("\n")),
-            summary = element("pre", &summary(self.report, self.counts)),
+            summary = element("pre", &summary(self.report, self.count)),
             file = element("pre", self.text),
             command = element("pre", self.command),
         ))

@@ -201,7 +201,7 @@ fn exact_values(problem: &Problem, x: &[f64], y: &[f64]) -> Result<Vec<f64>> {
 pub fn heat_map(decomposition: &Decomposition, label: &str, is_size: bool, grid: Grid, contours: bool) -> HeatMap {
     let borders = Borders::new(decomposition);
     // The frame of the picture is the boundary of a rectangle.
-    let outline = if decomposition.grid().is_some() { Vec::new() } else { borders.loops() };
+    let outline = if decomposition.fills_a_frame() { Vec::new() } else { borders.loops() };
     HeatMap {
         title: format!("{label} on {} subdomains", shape(decomposition)),
         scale: scale(label, is_size, &grid),
@@ -239,10 +239,7 @@ pub fn finite_element_map(solution: &FiniteElementSolution, problem: &Problem, f
 
 /// The number of subdomains, by rows and columns where they have them.
 pub fn shape(decomposition: &Decomposition) -> String {
-    match decomposition.grid() {
-        Some((_, _, [nx, ny])) => format!("{nx} \u{d7} {ny}"),
-        None => decomposition.len().to_string(),
-    }
+    decomposition.count().to_string().replace(" x ", " \u{d7} ")
 }
 
 /// A decomposition, with the names of its parts and regions.

@@ -140,7 +140,7 @@ impl Case {
             case.settings.weights = Some(Arc::new(given(&w, &b)?));
             case.settings.sharing = Sharing::Independent;
         }
-        if case.settings.method == Method::Fem {
+        if case.finite_elements.is_some() {
             return Err(exception(Error::input(
                 "method",
                 "\"fem\"",

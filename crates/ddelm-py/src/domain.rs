@@ -56,10 +56,10 @@ impl Domain {
         self.core.bounding_box()
     }
 
-    /// Whether it is a rectangle.
+    /// Whether it suggests how large its subdomains are.
     #[getter]
-    fn is_rectangle(&self) -> bool {
-        self.core.as_rectangle().is_some()
+    fn suggests_sizes(&self) -> bool {
+        self.core.suggests_sizes()
     }
 
     /// The domain in a few words.

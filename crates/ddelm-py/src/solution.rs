@@ -215,7 +215,7 @@ impl Solution {
     /// Lines between subdomains, and those on the boundary where the domain is not a rectangle.
     fn borders<'py>(&self, py: Python<'py>) -> PyResult<[Vec<Bound<'py, PyArray2<f64>>>; 2]> {
         let Borders { inside, boundary, .. } = Borders::new(&self.core.decomposition);
-        let drawn = if self.core.decomposition.grid().is_some() { 0 } else { boundary.len() };
+        let drawn = if self.core.decomposition.fills_a_frame() { 0 } else { boundary.len() };
         let inside = inside.iter().map(|points| line(py, points)).collect::<PyResult<_>>()?;
         let outline = boundary.iter().take(drawn).map(|(_, points)| line(py, points)).collect::<PyResult<_>>()?;
         Ok([inside, outline])
@@ -250,7 +250,8 @@ impl Solution {
     /// The rectangle and its grid: ends in x, ends in y, subdomains in x and y.
     #[getter]
     fn grid(&self) -> Option<([f64; 2], [f64; 2], [usize; 2])> {
-        self.core.decomposition.grid()
+        let [x0, x1, y0, y1] = self.core.decomposition.bounding_box();
+        self.core.decomposition.count().columns_and_rows().map(|counts| ([x0, x1], [y0, y1], counts))
     }
 
     /// The smallest box that holds the domain: x0, x1, y0, y1.

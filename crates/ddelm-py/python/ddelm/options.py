@@ -166,7 +166,7 @@ def case(
     defaults = dict(DEFAULTS)
     if given.get("method") == "elm":
         defaults["subdomains"] = (1, 1)
-    if "size" in given or not problem._core.is_rectangle:
+    if "size" in given or problem._core.suggests_sizes:
         # The domain says how it is cut.
         del defaults["subdomains"]
     if "tolerance" in given:

@@ -277,7 +277,7 @@ impl ProblemFile {
             tolerance: choices.tolerance,
             // Without an exact solution the estimate is all there is to tell whether to trust the result.
             estimate: choices.estimate.unwrap_or(!has_exact),
-            cells: choices.cells,
+            finite_elements: choices.finite_elements,
             functionals,
             eigenvalues,
             time,

@@ -201,10 +201,6 @@ fn networks(
 
 /// Refuses networks with more neurons than rows, and more than one subdomain for the classical method.
 pub(crate) fn check_sizes(settings: &Settings, rows: usize, subdomains: usize) -> Result<()> {
-    if settings.method == Method::Fem {
-        let problem = "finite elements have no networks to solve for";
-        return Err(Error::input("method", "fem", problem, "choose schur, elm or locelm"));
-    }
     let neurons = settings.neurons();
     if neurons > rows && (settings.neurons.is_some() || !settings.shares_features()) {
         return Err(Error::input(
