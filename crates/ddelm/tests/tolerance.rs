@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use ddelm::domain::division::Count;
 use ddelm::domain::forest::{Toward, Wish};
 use ddelm::domain::geometry::Geometry;
-use ddelm::method::report::Pieces;
 use ddelm::problem::gallery;
 use ddelm::{Decomposition, ProblemFile, Settings, Silent, Solution, Solver, Status};
 
@@ -24,7 +24,7 @@ fn a_peak_is_split_where_it_is() {
     let report = solve(&text).report;
     assert_eq!(report.status, Status::Solved);
     assert!(report.errors.unwrap().l2 < 1e-7, "{:?}", report.errors);
-    assert!(report.attempts.iter().any(|attempt| matches!(attempt.subdomains, Pieces::Total(_))));
+    assert!(report.attempts.iter().any(|attempt| matches!(attempt.subdomains, Count::Total(_))));
     assert!(report.subdomains < 1000, "{} subdomains", report.subdomains);
 }
 

@@ -127,11 +127,6 @@ impl Decomposition {
         self.rings.as_ref().map(|rings| &rings.base)
     }
 
-    /// [`Decomposition::grid`] of the decomposition without its rings.
-    pub fn grid_without_rings(&self) -> Option<([f64; 2], [f64; 2], [usize; 2])> {
-        self.without_rings().unwrap_or(self).grid()
-    }
-
     /// The vertices of [the decomposition without rings](Decomposition::without_rings) that have rings, with their exponents.
     pub fn ring_vertices(&self) -> &[(usize, f64)] {
         self.rings.as_ref().map_or(&[], |rings| &rings.vertices)

@@ -20,10 +20,11 @@ use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Progress;
 use crate::domain::decomposition::Decomposition;
+use crate::domain::division::Count;
 use crate::domain::forest::{Toward, Wish};
 use crate::domain::shape::Shape;
 use crate::interface::{Exchange, agreed};
-use crate::method::report::{Attempt, Estimate, Pieces, Status};
+use crate::method::report::{Attempt, Estimate, Status};
 use crate::method::settings::Settings;
 use crate::problem::model::Problem;
 use crate::solution::evaluate::Solution;
@@ -106,7 +107,7 @@ impl Splitting<'_> {
                 error = self.agreed_error(&estimate);
                 solution.report.estimate = estimate;
             }
-            let (subdomains, points) = (Pieces::Total(decomposition.len()), self.settings.points);
+            let (subdomains, points) = (Count::Total(decomposition.len()), self.settings.points);
             self.attempts.push(Attempt { subdomains, points, estimate: error });
             if error <= self.tolerance {
                 return Ok(self.end(solution, true));
