@@ -69,7 +69,10 @@ fn newton(report: &NonlinearReport) -> String {
     let steps = count(report.steps.len(), "step", "steps");
     let factored = count(report.factorizations, "factorization", "factorizations");
     let last = report.steps.last().map_or(String::new(), |step| format!(", last change {}", error(step.change)));
-    format!("{way}{steps}, {factored}{last}")
+    let begun = report.start.map_or(String::new(), |start| {
+        format!(", after {} with {} points", count(start.factorizations, "factorization", "factorizations"), start.points)
+    });
+    format!("{way}{steps}, {factored}{begun}{last}")
 }
 
 fn tried(attempt: &Attempt) -> String {

@@ -170,6 +170,7 @@ class Domain:
         room = 0.02 * float(max(high - low))
         axes.set(xlim=(low[0] - room, high[0] + room), ylim=(low[1] - room, high[1] + room), xlabel="x", ylabel="y")
         axes.set(aspect="equal", title=f"{len(tiles)} subdomains")
+        axes.locator_params(nbins=6)
         axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
         return ax
 

@@ -141,6 +141,7 @@ LOOPS = {
     "steps": "time.steps",
     "time_tolerance": "time.tolerance",
     "time_method": "time.method",
+    "time_nonlinear": "time.nonlinear",
     "time_initial": "time.initial",
     "times": "time.times",
 }

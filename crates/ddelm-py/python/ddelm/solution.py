@@ -422,8 +422,9 @@ class Solution:
         The weights, biases and coefficients are parameters, so the module can be trained further; derivatives by x and
         y come from autograd. What rounding took away from the coefficients is a buffer. The values are computed as those
         of the solution are, in this package and on the processor, and have its bits; plain sums of tensors would be off
-        by 1e-8 to 1e-7 where corners are singular. Points outside the domain give NaN. ``torch.jit`` and ``torch.compile``
-        cannot look into the module; under ``torch.no_grad()`` it is about as fast as the solution. PyTorch must be installed.
+        by 1e-8 to 1e-7 where corners are singular. Points outside the domain give NaN. Values take about as long as those
+        of the solution; going backward takes plain sums on top. ``torch.jit`` and ``torch.compile`` cannot look into the
+        module. PyTorch must be installed.
         """
         from ddelm.torch_module import module
 

@@ -398,6 +398,7 @@ enum Purpose<'a> {
 }
 
 /// The interface values, and the subdomains in the coordinates of their factors: one column per right-hand side.
+#[derive(Clone)]
 struct Coupled {
     u: Mat<f64>,
     ys: Vec<Mat<f64>>,
