@@ -1,9 +1,10 @@
 //! A report for people.
 
+use ddelm::Report;
 use ddelm::domain::division::Count;
+use ddelm::method::report::Status;
 use ddelm::method::report::{Attempt, Eigenvalue, Means, NonlinearReport, TimeReport};
 use ddelm::method::settings::InterfaceSolver;
-use ddelm::{Report, Status};
 
 use ddelm::base::amount::bytes;
 use ddelm::base::number::{digits, error, seconds};

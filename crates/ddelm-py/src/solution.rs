@@ -265,7 +265,7 @@ impl Solution {
     fn activation(&self) -> PyResult<String> {
         let name = serde_json::to_value(self.core.network(0).activation);
         let name = name.map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-        Ok(name.as_str().unwrap_or_default().to_owned())
+        Ok(name.as_str().expect("an activation is a word").to_owned())
     }
 
     /// Weights of shape (2, M), biases, output coefficients and their remainders of subdomain s, in its reference coordinates;

@@ -16,7 +16,8 @@ mod collection;
 mod problems;
 
 use collection::collection;
-use ddelm::{ProblemFile, Silent, Solution, Status};
+use ddelm::method::report::Status;
+use ddelm::{ProblemFile, Silent, Solution};
 
 /// CPU seconds of the process; not a number where the system does not tell.
 fn cpu_seconds() -> f64 {
