@@ -63,7 +63,7 @@ def test_networks_with_large_coefficients_have_the_bits_of_the_solution(corners)
     plain = np.tanh(np.stack([s, t], axis=-1) @ network.weights + network.biases) @ network.coefficients
     plain = plain + skip_connection(s, t, network.polynomials)
     assert np.abs(plain - network(s, t)).max() > 1e-12
-    with pytest.raises(ValueError, match="differ in length"):
+    with pytest.raises(ValueError, match="do not fit each other"):
         network._replace(biases=network.biases[1:])(s, t)
 
 
