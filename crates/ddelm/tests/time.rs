@@ -280,5 +280,8 @@ fn a_step_that_does_not_converge_is_told() {
                 [discretization]\nsubdomains = [2, 2]\npoints = 8\nestimate = false\n";
     let error =
         ProblemFile::new(text).case().and_then(|case| case.evolve(&Silent)).err().expect("there is no solution");
-    assert!(error.to_string().contains("converge at t = 0.4") || error.to_string().contains("finite at t = 0."), "{error}");
+    assert!(
+        error.to_string().contains("converge at t = 0.4") || error.to_string().contains("finite at t = 0."),
+        "{error}"
+    );
 }
