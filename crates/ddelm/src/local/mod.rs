@@ -2,6 +2,7 @@
 
 pub mod about;
 pub mod basis;
+pub(crate) mod carried;
 pub mod chebyshev;
 pub mod iterate;
 pub mod lift;

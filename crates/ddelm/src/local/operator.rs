@@ -14,6 +14,7 @@ use crate::domain::map::{Point, determinant, side_speed, unit_normal};
 use crate::domain::sample::Sample;
 use crate::domain::shape::Shape;
 use crate::local::about::Iterate;
+use crate::local::carried::{along_edge, carries, drift};
 use crate::local::chebyshev::Interpolant;
 use crate::network::symbol::{Frame, Symbol, Symbols};
 use crate::problem::field::{FieldRef, State};
@@ -79,11 +80,19 @@ pub struct EdgeScale {
     pub stretch: Vec<f64>,
     /// The length of the edge that every node along it stands for; nothing where nodes are uniform.
     pub lengths: Vec<f64>,
+    /// Whether fluxes are those of `a grad u - b u`: see [`carried`](crate::local::carried).
+    pub carries: bool,
 }
 
 impl EdgeScale {
     /// Traces and fluxes as they stand.
-    pub const UNIT: Self = EdgeScale { trace: [1.0; 2], flux: [1.0; 2], stretch: Vec::new(), lengths: Vec::new() };
+    pub const UNIT: Self = EdgeScale {
+        trace: [1.0; 2],
+        flux: [1.0; 2],
+        stretch: Vec::new(),
+        lengths: Vec::new(),
+        carries: false,
+    };
 
     /// The unit of a jump at the k-th node along the edge.
     pub fn flux_unit(&self, pair: usize, k: usize) -> f64 {
@@ -337,11 +346,7 @@ pub fn edge_scale(scene: &Scene<'_>, collocation: &Collocation, weights: Weights
         return Ok(EdgeScale::UNIT);
     }
     let h = edge.width;
-    let along = |side: usize| -> Vec<Point> {
-        let side = &edge.sides[side];
-        let shape = decomposition.subdomains[side.subdomain].map.shape();
-        collocation.side.iter().map(|&t| shape.side_point(side.side, side.span.along(t))).collect()
-    };
+    let along = |side: usize| along_edge(decomposition, collocation, &edge.sides[side]);
     let (stretch, lengths) = match collocation.nodes {
         Nodes::Uniform => (Vec::new(), Vec::new()),
         Nodes::Chebyshev => {
@@ -362,8 +367,11 @@ pub fn edge_scale(scene: &Scene<'_>, collocation: &Collocation, weights: Weights
         let xi = along(k);
         largest = largest.max(problem.coefficient(&scene.places(side.subdomain, &xi))?);
     }
-    let units = [0, 1].map(|pair| problem.equation.units(pair, h, largest));
-    Ok(EdgeScale { trace: units.map(|u| u[0]), flux: units.map(|u| u[1]), stretch, lengths })
+    let carried = carries(scene, collocation, edge)?;
+    let fastest = carried.iter().flatten().fold(0.0, |fastest: f64, v| fastest.max(v.abs()));
+    let units = [0, 1].map(|pair| problem.equation.units(pair, h, largest + h * fastest));
+    let carries = carried.is_some();
+    Ok(EdgeScale { trace: units.map(|u| u[0]), flux: units.map(|u| u[1]), stretch, lengths, carries })
 }
 
 /// Makes the rows of conditions on a side of a subdomain.
@@ -467,7 +475,14 @@ pub fn local_rows(
         for ((piece, &start), end) in subdomain.pieces.iter().zip(&rows.layout.flux_starts).zip(ends) {
             let node = |&place: &usize| collocation.perimeter[rows.layout.nodes[place]].xi;
             let xi: Vec<Point> = rows.layout.fluxes[start..end].iter().map(node).collect();
-            let fluxes = flux_symbols(scene.problem, &scene.places(s, &xi), piece.side, pair)?;
+            let places = scene.places(s, &xi);
+            let mut fluxes = flux_symbols(scene.problem, &places, piece.side, pair)?;
+            if let Behind::Edge { edge, .. } = piece.behind
+                && scales[edge].carries
+                && let Some(drift) = drift(scene, &places, piece.side)?
+            {
+                fluxes.iter_mut().zip(drift).for_each(|(flux, drift)| flux.0[0] -= drift);
+            }
             fluxes.iter().for_each(|symbol| rows.flux.push(&symbol.scaled(rows.flux_scale[pair])));
         }
     }
