@@ -6,15 +6,23 @@ cd "$(dirname "$0")"
 
 # Members of the workspace that need nothing but Rust; the others have scripts of their own below. All commands, also
 # those of the scripts, select ddelm-unify as well: it says why.
-rust=(--package ddelm --package ddelm-cli --package ddelm-fem --package ddelm-fuzz --package ddelm-unify)
+rust=(--package ddelm --package ddelm-cli --package ddelm-fem --package ddelm-fuzz --package ddelm-paper --package ddelm-picture
+    --package ddelm-unify)
 
 step() {
     printf '\n== %s\n' "$*" >&2
     "$@"
 }
 
+# What incremental compilation keeps for the next time costs a third of this one.
+export CARGO_INCREMENTAL=0
+
 # Not every Rust installation has them.
 rustup component add rustfmt clippy >/dev/null 2>&1 || true
+# Completion scripts are tried in the shells that are there.
+if ! command -v zsh >/dev/null || ! command -v fish >/dev/null; then
+    (apt-get update --quiet && apt-get install --yes --quiet --no-install-recommends zsh fish) >/dev/null 2>&1 || true
+fi
 
 step cargo fmt --all --check
 step cargo clippy "${rust[@]}" --all-targets -- -D warnings

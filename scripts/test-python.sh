@@ -2,6 +2,10 @@
 # Builds the wheel, installs it in a fresh virtual environment and runs the Python tests.
 #
 # The wheel is built in the dev profile, which is optimised and shares its dependencies with `cargo test`.
+#
+# The tests that need PyTorch are left out unless the variable DDELM_TORCH says how to install it: "torch", or
+# "torch --index-url https://download.pytorch.org/whl/cpu" for the one without CUDA. From PyPI it is 3 GB, which takes
+# longer than all other tests together.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -14,6 +18,10 @@ wheels=$target/wheels-dev
 rm -rf "$environment" "$wheels"
 python3 -m venv "$environment"
 "$environment/bin/pip" install --quiet --disable-pip-version-check -r crates/ddelm-py/tests/requirements.txt
+if [ -n "${DDELM_TORCH:-}" ]; then
+    # shellcheck disable=SC2086 # These are several words.
+    "$environment/bin/pip" install --quiet --disable-pip-version-check $DDELM_TORCH
+fi
 
 cargo clippy --quiet --no-deps --package ddelm-py --features unify -- -D warnings
 
@@ -25,4 +33,4 @@ fi
 "$environment/bin/maturin" build --quiet --profile dev --features unify --out "$wheels"
 "$environment/bin/pip" install --quiet --disable-pip-version-check "$wheels"/*.whl
 
-DDELM=$ddelm "$environment/bin/python" -m pytest --quiet "$@"
+DDELM=$ddelm "$environment/bin/python" -m pytest --quiet -rs "$@"

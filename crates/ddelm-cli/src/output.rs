@@ -6,17 +6,18 @@ use std::path::{Path, PathBuf};
 
 use ddelm::base::atomic;
 use ddelm::base::npz::{self, Array};
+use ddelm::domain::division::Count;
 use ddelm::solution::{Gradients, save, vtk};
 use ddelm::{Error, Problem, Report, Solution};
 use ddelm_fem::FiniteElementSolution;
 
 use crate::failure::Failure;
 use crate::machine::Machine;
-use crate::picture::{self, HeatMap};
 use crate::report_page::Page;
 use crate::saved::SOLUTION;
 use crate::series::numbered;
 use crate::view::{Field, View, estimate_map, finite_element_map};
+use ddelm_picture::{self as picture, HeatMap};
 
 /// What the files report.
 type Result<T, E = Error> = std::result::Result<T, E>;
@@ -67,8 +68,8 @@ pub struct Task<'a> {
     pub text: &'a str,
     /// How the program was called.
     pub command: &'a str,
-    /// Subdomains or cells in x and y, where they form a grid.
-    pub counts: Option<[usize; 2]>,
+    /// The number of subdomains or cells.
+    pub count: Count,
     /// The names of the parts of the boundary.
     pub parts: &'a [String],
 }
@@ -277,8 +278,8 @@ impl<'a> Files<'a> {
             (Kind::Page, _) => {
                 let pictures = pictures(found, problem)?.iter().map(|(name, map)| (*name, map.scene())).collect();
                 let (report, text, command) = (found.report(), task.text, task.command);
-                let (counts, parts) = (task.counts, task.parts);
-                let page = Page { problem, parts, report, counts, text, command, pictures };
+                let (count, parts) = (task.count, task.parts);
+                let page = Page { problem, parts, report, count, text, command, pictures };
                 let html = page.html().map_err(|problem| Error::Compute {
                     stage: "report.html",
                     problem,

@@ -1,21 +1,21 @@
 //! A report for people.
 
-use ddelm::method::report::{Attempt, Eigenvalue, NonlinearReport, TimeReport};
-use ddelm::method::settings::{InterfaceSolver, Method};
+use ddelm::domain::division::Count;
+use ddelm::method::report::{Attempt, Eigenvalue, Means, NonlinearReport, TimeReport};
+use ddelm::method::settings::InterfaceSolver;
 use ddelm::{Report, Status};
 
-use crate::number::{bytes, digits, error, seconds};
+use ddelm::base::amount::bytes;
+use ddelm::base::number::{digits, error, seconds};
 
-/// The report in a few lines; `counts` are the subdomains in x and y, where they form a grid, or the cells of finite
-/// elements.
-pub fn summary(report: &Report, counts: Option<[usize; 2]>) -> String {
+/// The report in a few lines; `count` is the number of subdomains, or of the cells of finite elements.
+pub fn summary(report: &Report, count: Count) -> String {
     let mut lines = vec![("status", status(report.status).into())];
-    if report.method == Method::Fem {
-        let cells = counts.map_or(String::new(), |[cx, cy]| format!("{cx} x {cy} cells, "));
-        lines.push(("sizes", format!("{cells}{} nodes", report.interface.unknowns)));
+    if report.method == Means::Fem {
+        lines.push(("sizes", format!("{count} cells, {} nodes", report.interface.unknowns)));
         lines.push(("solver", format!("conjugate gradients, {} iterations", report.interface.iterations)));
     } else {
-        lines.push(("sizes", sizes(report, counts)));
+        lines.push(("sizes", sizes(report, count)));
         lines.extend(interface(report).map(|text| ("interface", text)));
     }
     lines.extend(report.eigenvalues.iter().enumerate().map(|(k, e)| ("eigenvalue", eigenvalue(k + 1, e))));
@@ -68,7 +68,10 @@ fn newton(report: &NonlinearReport) -> String {
     let steps = count(report.steps.len(), "step", "steps");
     let factored = count(report.factorizations, "factorization", "factorizations");
     let last = report.steps.last().map_or(String::new(), |step| format!(", last change {}", error(step.change)));
-    format!("{way}{steps}, {factored}{last}")
+    let begun = report.start.map_or(String::new(), |start| {
+        format!(", after {} with {} points", count(start.factorizations, "factorization", "factorizations"), start.points)
+    });
+    format!("{way}{steps}, {factored}{begun}{last}")
 }
 
 fn tried(attempt: &Attempt) -> String {
@@ -88,8 +91,7 @@ pub fn status(status: Status) -> &'static str {
     }
 }
 
-fn sizes(report: &Report, counts: Option<[usize; 2]>) -> String {
-    let subdomains = counts.map_or_else(|| report.subdomains.to_string(), |[nx, ny]| format!("{nx} x {ny}"));
+fn sizes(report: &Report, subdomains: Count) -> String {
     let rings = rings(report.rings);
     let features = &report.features;
     let rank = match (features.rank.min, features.rank.max) {
@@ -132,7 +134,7 @@ fn times(report: &Report) -> String {
         String::new()
     };
     match report.method {
-        Method::Fem => seconds(s.total),
+        Means::Fem => seconds(s.total),
         _ => format!("{} ({}){estimate}", seconds(s.total), stages.join(", ")),
     }
 }

@@ -44,11 +44,16 @@ fn bash_completes_commands_options_and_choices() {
 }
 
 #[test]
-fn zsh_loads_the_script() {
-    // The completion system calls the function at a prompt only; here it is read, and compiled.
-    let program = "autoload -Uz compinit && compinit -u -D && source \"$1\" && whence -w _ddelm && echo $_comps[ddelm]";
+fn zsh_completes_commands_options_and_choices() {
+    // The completion system works at a prompt only: a second zsh has one, in a terminal of its own.
+    let program = "(sleep 60; kill $$) >/dev/null 2>&1 & zmodload zsh/zpty; zpty -b inner zsh -f -i; \
+                   zpty -w inner \"PS1=; autoload -Uz compinit; compinit -u -D; source $1; ddelm() { print got \\$* end }; print rea''dy\"; \
+                   zpty -r -m inner said '*ready*'; \
+                   for line in $'so\\t p.toml --wat\\t' $'plot u --field res\\t'; do \
+                   zpty -w -n inner \"ddelm $line\"$'\\n'; zpty -r -m inner said '*got*end*'; print -r -- ${said##*got }; done; \
+                   zpty -d inner; kill %1";
     let Some(found) = completed("zsh", program) else { return };
-    assert!(found.contains("_ddelm: function") && found.lines().any(|line| line == "_ddelm"), "{found}");
+    assert!(found.contains("solve p.toml --watch end") && found.contains("plot u --field residual end"), "{found}");
 }
 
 #[test]

@@ -125,11 +125,13 @@ fn solutions_of_different_problems_are_compared_with_a_warning() {
     solve("a", "equation.reaction=0");
     solve("b", "equation.reaction=3");
     solve("c", "network.seed=1");
+    solve("d", "parameters.k=2");
     let said = |b: &str| {
         let done = ddelm(folder.path(), &["compare", "a", b, "--no-picture"]);
         assert!(done.status.success());
         String::from_utf8(done.stderr).unwrap()
     };
-    assert!(said("b").contains("warning: the problems differ: A has -\u{394}u = f; B has -\u{394}u + 3 u = f"));
+    assert!(said("b").contains("warning: the problems differ: A has none of that; B has equation.reaction = 3"));
+    assert!(said("d").contains("B has parameters.k = 2"));
     assert_eq!(said("c"), "");
 }

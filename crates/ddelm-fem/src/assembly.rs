@@ -18,9 +18,12 @@ use super::coefficients::{Coefficients, Rectangle, Terms, evaluate};
 use super::grid::{Grid, Rows};
 use super::operator::{Operator, Weights};
 use ddelm::base::error::{Error, Result};
-use ddelm::problem::model::{Condition, ConditionKind, Problem};
+use ddelm::problem::model::{Condition, ConditionKind, Problem, SIDES};
 
-const SIDES: [&str; 4] = ["boundary.left", "boundary.right", "boundary.bottom", "boundary.top"];
+/// The key of a side's condition in a problem file.
+fn key(side: usize) -> String {
+    format!("boundary.{}", SIDES[side])
+}
 
 /// The discrete problem `A u = b` for the unknowns, with the values on the walls.
 pub(super) struct System {
@@ -67,10 +70,10 @@ fn check_conditions(conditions: &[Condition]) -> Result<[&Condition; 4]> {
             "boundary",
             format!("{} conditions", conditions.len()),
             "a rectangle has four sides",
-            "give one condition for each of left, right, bottom, top",
+            format!("give one condition for each of {}", SIDES.join(", ")),
         ));
     };
-    for (condition, key) in conditions.iter().zip(SIDES) {
+    for (side, condition) in conditions.iter().enumerate() {
         let name = match condition.kind {
             ConditionKind::SimplySupported => "simply supported",
             ConditionKind::Clamped => "clamped",
@@ -78,7 +81,7 @@ fn check_conditions(conditions: &[Condition]) -> Result<[&Condition; 4]> {
             _ => continue,
         };
         return Err(Error::input(
-            key,
+            key(side),
             name,
             "this is no condition of an equation of second order",
             "use a Dirichlet, Neumann or Robin condition",
@@ -166,7 +169,7 @@ impl Side<'_> {
 
     /// Adds the condition; returns whether it fixes the constant of the solution.
     fn add(&self, condition: &Condition, weights: &mut Weights, load: &mut [f64], walls: &mut [f64]) -> Result<bool> {
-        let key = SIDES[self.number];
+        let key = &key(self.number);
         let data = condition.values[0].as_ref();
         if matches!(condition.kind, ConditionKind::Dirichlet) {
             let places: Vec<f64> = (0..=self.edges()).map(|t| t as f64).collect();

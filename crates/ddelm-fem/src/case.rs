@@ -3,57 +3,42 @@
 use std::time::Instant;
 
 use ddelm::domain::sample::Sample;
-use ddelm::method::report::{Errors, FeaturesReport, InterfaceReport, Seconds, Span, peak_memory_bytes};
-use ddelm::method::settings::{InterfaceSolver, Method};
+use ddelm::method::report::{Errors, FeaturesReport, InterfaceReport, Means, Seconds, Span};
+use ddelm::method::settings::InterfaceSolver;
 use ddelm::problem::field::Field;
 use ddelm::solve::case::Case;
 use ddelm::solve::consistency;
-use ddelm::{Report, Result, Status};
+use ddelm::{Error, Report, Result, Status};
 
 use crate::{FiniteElementSolution, Settings, solve};
 
 /// Solves by finite elements on the cells of the case, and measures the errors where the exact solution is known.
 pub fn solve_case(case: &Case) -> Result<(FiniteElementSolution, Report)> {
-    let settings = Settings {
-        tolerance: case.settings.tolerance,
-        max_memory: case.settings.max_memory,
-        ..Settings::new(case.cells)
-    };
+    let cells = case.finite_elements.ok_or_else(|| {
+        let hint = "write method = \"fem\"";
+        Error::MissingKey { key: "method".into(), hint: hint.into() }
+    })?;
+    let settings =
+        Settings { tolerance: case.settings.tolerance, max_memory: case.settings.max_memory, ..Settings::new(cells) };
     let clock = Instant::now();
     let (x, y) = case.domain.plain_rectangle("finite elements")?;
     let solution = solve(&case.problem, x, y, &settings)?;
     let seconds = clock.elapsed().as_secs_f64();
     let exact = case.problem.exact.as_ref();
     let errors = exact.map(|exact| measured(&solution, exact.as_ref())).transpose()?;
+    let interface = InterfaceReport {
+        iterations: solution.iterations,
+        relative_residual: Some(solution.relative_residual),
+        ..InterfaceReport::new(InterfaceSolver::Cg, solution.nodal().len())
+    };
+    let features = FeaturesReport { neurons: 0, scale: 0.0, rows: 0, rank: Span { min: 0, max: 0 }, factorizations: 0 };
+    let seconds = Seconds { interface: seconds, total: seconds, ..Seconds::default() };
     let mut report = Report {
         status: if solution.converged { Status::Solved } else { Status::MaxIterations },
-        method: Method::Fem,
-        subdomains: 1,
-        rings: 0,
-        points: case.cells[0].max(case.cells[1]),
         errors,
-        estimate: None,
-        attempts: Vec::new(),
-        integrals: Default::default(),
-        eigenvalues: Vec::new(),
-        time: None,
-        nonlinear: None,
         residual: solution.relative_residual,
-        conservation: None,
-        interface: InterfaceReport {
-            unknowns: solution.nodal().len(),
-            solver: InterfaceSolver::Cg,
-            iterations: solution.iterations,
-            refinements: 0,
-            last_correction: None,
-            relative_residual: Some(solution.relative_residual),
-            factor_nonzeros: None,
-            bytes_sent: 0,
-        },
-        features: FeaturesReport { neurons: 0, scale: 0.0, rows: 0, rank: Span { min: 0, max: 0 }, factorizations: 0 },
-        seconds: Seconds { interface: seconds, total: seconds, ..Seconds::default() },
-        peak_memory_bytes: peak_memory_bytes(),
         warnings: consistency::check(&case.problem, case.decomposition()?.as_ref()),
+        ..Report::new(Means::Fem, [1, cells[0].max(cells[1])], interface, features, seconds)
     };
     let consistent = report.warnings.is_empty();
     if report.judge(None, consistent) && report.status == Status::Solved {

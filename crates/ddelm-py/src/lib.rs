@@ -8,6 +8,8 @@ mod error;
 mod field;
 mod finite_element;
 mod gradient;
+mod networks;
+mod options;
 mod problem;
 mod program;
 mod series;
@@ -32,13 +34,17 @@ mod _native {
     #[pymodule_export]
     use crate::gradient::{Adjoint, Functional, Gradient};
     #[pymodule_export]
+    use crate::networks::network_values;
+    #[pymodule_export]
+    use crate::options::problem_text;
+    #[pymodule_export]
     use crate::problem::Problem;
     #[pymodule_export]
     use crate::program::main;
     #[pymodule_export]
     use crate::series::{animation, eigenpairs, evolve, write_pvd};
     #[pymodule_export]
-    use crate::solution::{Solution, network_values};
+    use crate::solution::Solution;
     #[pymodule_export]
     use crate::solver::{Solver, solve};
     #[pymodule_export]

@@ -88,10 +88,10 @@ impl Problem {
         self.domain.regions().to_vec()
     }
 
-    /// Whether the domain is a rectangle.
+    /// Whether the domain suggests how large its subdomains are.
     #[getter]
-    fn is_rectangle(&self) -> bool {
-        self.domain.as_rectangle().is_some()
+    fn suggests_sizes(&self) -> bool {
+        self.domain.suggests_sizes()
     }
 
     /// The kind of the condition on each part, as `condition` reads it.

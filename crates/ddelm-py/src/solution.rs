@@ -6,8 +6,6 @@ use std::sync::Arc;
 use ddelm::Solution as Core;
 use ddelm::domain::borders::Borders;
 use ddelm::exchange::{Exchange, Serial};
-use ddelm::network::activation::{Activation, Neurons};
-use ddelm::network::polynomial;
 use ddelm::network::symbol::Frame;
 use ddelm::solve::estimate::assess;
 use ddelm::{Error, Report, Settings};
@@ -33,9 +31,6 @@ type Network<'py> = (Bound<'py, PyArray2<f64>>, Array<'py>, Array<'py>, Array<'p
 /// Numbers of subdomains, reference coordinates, and their derivatives of first and second order.
 type Frames<'py> = (Bound<'py, PyArray1<i64>>, Table<'py>, Table<'py>, Table<'py>);
 type Table<'py> = Bound<'py, PyArray2<f64>>;
-/// Points of a network that one thread takes at a time.
-const CHUNK: usize = 1024;
-
 /// A piecewise neural network.
 #[pyclass(frozen, module = "ddelm._native")]
 pub struct Solution {
@@ -115,16 +110,14 @@ impl Solution {
     /// Where points lie: the number of the subdomain, -1 outside of all; the reference coordinates of shape (points, 2); and, at
     /// each point by rows, their first derivatives by x and y, of shape (points, 4), and second ones, of shape (points, 8).
     fn frames<'py>(&self, py: Python<'py>, x: Points<'py>, y: Points<'py>) -> PyResult<Frames<'py>> {
-        let (x, y) = (x.to_vec()?, y.to_vec()?);
-        let places = py.detach(|| {
-            let decomposition = &self.core.decomposition;
+        let (x, y, core) = (x.to_vec()?, y.to_vec()?, self.core.clone());
+        let places = run(py, None, move |_| {
             let place = |(&x, &y): (&f64, &f64)| {
-                let (s, xi) = decomposition.locate([x, y])?;
-                let frame = Frame::new(decomposition.subdomains[s].map.as_ref(), xi);
-                Some((s, xi, frame))
+                let (s, xi) = core.decomposition.locate([x, y])?;
+                Some((s, xi, Frame::new(core.decomposition.subdomains[s].map.as_ref(), xi)))
             };
-            x.iter().zip(&y).map(place).collect::<Vec<_>>()
-        });
+            Ok(x.par_iter().zip(&y).map(place).collect::<Vec<_>>())
+        })?;
         let number = places.iter().map(|place| place.as_ref().map_or(-1, |(s, ..)| *s as i64)).collect();
         let table = |columns: usize, row: &dyn Fn(&Frame, [f64; 2]) -> Vec<f64>| {
             let outside = || vec![0.0; columns];
@@ -202,18 +195,27 @@ impl Solution {
         Ok((found.value, found.point))
     }
 
-    /// The number of the subdomain that holds each point; -1 outside the domain.
-    fn locate<'py>(&self, py: Python<'py>, x: Points<'py>, y: Points<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let (x, y) = (x.to_vec()?, y.to_vec()?);
-        let number = |p| self.core.decomposition.locate(p).map_or(-1, |(s, _)| s as i64);
-        let found = py.detach(|| x.iter().zip(&y).map(|(&x, &y)| number([x, y])).collect());
-        Ok(PyArray1::from_vec(py, found))
+    /// Where points lie: the number of the subdomain, -1 outside of all, and the reference coordinates, of shape (points, 2).
+    fn places<'py>(
+        &self,
+        py: Python<'py>,
+        x: Points<'py>,
+        y: Points<'py>,
+    ) -> PyResult<(Bound<'py, PyArray1<i64>>, Table<'py>)> {
+        let (x, y, core) = (x.to_vec()?, y.to_vec()?, self.core.clone());
+        let places = run(py, None, move |_| {
+            let places = x.par_iter().zip(&y).map(|(&x, &y)| core.decomposition.locate([x, y]));
+            Ok(places.collect::<Vec<_>>())
+        })?;
+        let number = places.iter().map(|place| place.map_or(-1, |(s, _)| s as i64)).collect();
+        let xi: Vec<f64> = places.iter().flat_map(|place| place.map_or([0.0; 2], |(_, xi)| xi)).collect();
+        Ok((PyArray1::from_vec(py, number), PyArray1::from_vec(py, xi).reshape([places.len(), 2])?))
     }
 
     /// Lines between subdomains, and those on the boundary where the domain is not a rectangle.
     fn borders<'py>(&self, py: Python<'py>) -> PyResult<[Vec<Bound<'py, PyArray2<f64>>>; 2]> {
         let Borders { inside, boundary, .. } = Borders::new(&self.core.decomposition);
-        let drawn = if self.core.decomposition.grid().is_some() { 0 } else { boundary.len() };
+        let drawn = if self.core.decomposition.fills_a_frame() { 0 } else { boundary.len() };
         let inside = inside.iter().map(|points| line(py, points)).collect::<PyResult<_>>()?;
         let outline = boundary.iter().take(drawn).map(|(_, points)| line(py, points)).collect::<PyResult<_>>()?;
         Ok([inside, outline])
@@ -248,7 +250,8 @@ impl Solution {
     /// The rectangle and its grid: ends in x, ends in y, subdomains in x and y.
     #[getter]
     fn grid(&self) -> Option<([f64; 2], [f64; 2], [usize; 2])> {
-        self.core.decomposition.grid()
+        let [x0, x1, y0, y1] = self.core.decomposition.bounding_box();
+        self.core.decomposition.count().columns_and_rows().map(|counts| ([x0, x1], [y0, y1], counts))
     }
 
     /// The smallest box that holds the domain: x0, x1, y0, y1.
@@ -310,49 +313,4 @@ impl Solution {
         let saved = py.detach(|| ddelm::solution::save::read(&path)).map_err(exception)?;
         Ok((Self::new(saved.solution), saved.problem))
     }
-}
-
-/// A network with these neurons at reference points, summed as solutions are. Weights have the shape (2, M); the coefficients of
-/// its polynomials come before those of its neurons.
-#[pyfunction]
-#[allow(clippy::too_many_arguments, reason = "the arrays that a network consists of")]
-pub fn network_values<'py>(
-    py: Python<'py>,
-    activation: &str,
-    weights: PyReadonlyArray2<'py, f64>,
-    biases: Points<'py>,
-    coefficients: Points<'py>,
-    remainders: Points<'py>,
-    s: Points<'py>,
-    t: Points<'py>,
-) -> PyResult<Array<'py>> {
-    let activation: Activation = serde_json::from_value(activation.into())
-        .map_err(|_| PyValueError::new_err(format!("there is no activation {activation:?}")))?;
-    let (neurons, columns) = (biases.len(), coefficients.len());
-    let most = polynomial::count(polynomial::MOST_DEGREE);
-    let polynomials = columns.checked_sub(neurons).filter(|&polynomials| polynomials <= most);
-    let fits = weights.shape() == [2, neurons] && remainders.len() == columns;
-    let Some(polynomials) = polynomials.filter(|_| fits && s.len() == t.len()) else {
-        return Err(PyValueError::new_err("the arrays of a network differ in length"));
-    };
-    let weights = weights.as_array();
-    let [w0, w1] = [0, 1].map(|direction| weights.row(direction).to_vec());
-    let [biases, coefficients, remainders] = [biases, coefficients, remainders].map(|array| array.as_array().to_vec());
-    let [s, t] = [s, t].map(|array| array.as_array().to_vec());
-    let values = run(py, None, move |_| {
-        let neurons = Neurons {
-            polynomials,
-            weights: [&w0, &w1],
-            biases: &biases,
-            coefficients: &coefficients,
-            remainders: &remainders,
-        };
-        let mut values = vec![0.0; s.len()];
-        let points = s.par_chunks(CHUNK).zip(t.par_chunks(CHUNK));
-        values.par_chunks_mut(CHUNK).zip(points).for_each(|(values, (s, t))| {
-            activation.network_sums(neurons, s, t, &[0], &mut [values]);
-        });
-        Ok(values)
-    })?;
-    Ok(PyArray1::from_vec(py, values))
 }

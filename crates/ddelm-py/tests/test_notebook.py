@@ -108,7 +108,22 @@ def test_sliders_solve_again():
     slider.value = 7
     choice.value = "y"
     assert solved[1:] == [(7, "x"), (7, "y")]
-    with pytest.raises(TypeError, match="a function that returns a problem"):
-        ddelm.explore(ddelm.Problem(source=1.0, dirichlet=0.0), k=(1, 2))
+    with pytest.raises(TypeError, match="expected a ddelm.Problem or a function that returns one, not `float`"):
+        ddelm.explore(1.0, k=(1, 2))
     with pytest.raises(ValueError, match="from the smaller to the larger"):
         ddelm.explore(problem, k=(2, 1), kind=["x"])
+
+
+def test_sliders_move_parameters_of_a_problem(monkeypatch):
+    pytest.importorskip("ipywidgets")
+    pytest.importorskip("matplotlib").use("Agg")
+    solved = []
+    monkeypatch.setattr("ddelm.sliders.solve", lambda problem, **options: solved.append(problem) or ddelm.solve(problem, **options))
+    problem = ddelm.Problem(reaction="a*kappa", source=1.0, dirichlet=0.0, parameters={"kappa": 1.0, "a": 2.0})
+    box = ddelm.explore(problem, options={"subdomains": (2, 2), "points": 8}, kappa=(1, 9))
+    box.children[0].value = 7
+    assert [found.parameters for found in solved] == [{"kappa": 5.0, "a": 2.0}, {"kappa": 7.0, "a": 2.0}]
+    with pytest.raises(TypeError, match="no parameter 'k'\nhint: its parameters are kappa, a"):
+        ddelm.explore(problem, k=(1, 2))
+    with pytest.raises(TypeError, match=r"no parameter 'k'\nhint: ddelm.Problem\(reaction=\"k\""):
+        ddelm.explore(ddelm.Problem(source=1.0, dirichlet=0.0), k=(1, 2))

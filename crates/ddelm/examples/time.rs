@@ -21,6 +21,7 @@ pub fn main() -> Result<()> {
         steps: Steps::Count(40),
         order: 4,
         times: vec![0.05],
+        nonlinear: Default::default(),
     };
     let square = Domain::rectangle([0.0, 1.0], [0.0, 1.0])?;
     let case = Case { cut: Cut::Size(0.5), time: Some(time), ..Case::new(problem, square) };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ddelm::base::npz::{self, Array};
 use ddelm::domain::area::Cut;
+use ddelm::domain::division::Tally;
 use ddelm::domain::geometry::Geometry;
 use ddelm::method::cost::Cost;
 use ddelm::method::settings::GivenWeights;
@@ -58,7 +59,7 @@ fn sizes_of_a_solve() {
     let problem = gallery::poisson();
     for points in [0, 1, 257, 1 << 40, HUGE] {
         is_input(Solver::new(&problem, square([2, 2]), &settings(points)));
-        Cost::new(&problem.equation, [2, 2], &settings(points), 1);
+        Cost::of(&problem.equation, &Tally::of_rectangle([2, 2]), &settings(points), 1);
     }
     for neurons in [0, 1000, HUGE] {
         is_input(Solver::new(&problem, square([2, 2]), &Settings { neurons: Some(neurons), ..settings(6) }));
@@ -75,7 +76,7 @@ fn sizes_of_a_solve() {
     };
     is_input(FeatureNetwork::sample(&distribution, HUGE, 0, 0, None));
     for counts in [[0, 0], [HUGE, HUGE]] {
-        Cost::new(&problem.equation, counts, &settings(16), 0);
+        Cost::of(&problem.equation, &Tally::of_rectangle(counts), &settings(16), 0);
     }
     for cells in [[0, 4], [HUGE, 2], [1 << 40, 1]] {
         is_input(ddelm_fem::solve(&problem, [0.0, 1.0], [0.0, 1.0], &ddelm_fem::Settings::new(cells)));

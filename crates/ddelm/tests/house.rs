@@ -170,7 +170,7 @@ fn outside(allowed: &[&str], words: &[&str]) -> Vec<String> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut found = Vec::new();
     let mut read = 0;
-    for name in ["ddelm", "ddelm-cli", "ddelm-fem", "ddelm-py", "ddelm-web"] {
+    for name in ["ddelm", "ddelm-cli", "ddelm-fem", "ddelm-paper", "ddelm-picture", "ddelm-py", "ddelm-web"] {
         let mut files = Vec::new();
         sources(&crates.join(name).join("src"), &[], &mut files);
         for (module, path) in files {
@@ -196,6 +196,34 @@ fn only_the_problem_knows_which_equation_it_is() {
         "ask the equation (problem/terms.rs, problem/operators.rs) instead:\n{}",
         found.join("\n")
     );
+}
+
+#[test]
+fn only_the_domain_knows_that_a_rectangle_is_a_grid() {
+    let questions = [
+        ".grid()",
+        "grid_without_rings",
+        "as_rectangle",
+        "is_rectangle",
+        "domain.counts(",
+        "Origin::Grid",
+        "Extent::Rectangle",
+        "rectangle_part",
+    ];
+    let found = outside(&["domain"], &questions);
+    // A spline through data on a grid is a field, and finite elements have cells of their own.
+    let own = ["problem/grid.rs", "ddelm-fem/src"];
+    let found: Vec<String> = found.into_iter().filter(|line| !own.iter().any(|name| line.contains(name))).collect();
+    assert!(found.is_empty(), "ask the domain (domain/division.rs) instead:\n{}", found.join("\n"));
+}
+
+#[test]
+fn sides_have_their_names_in_one_place() {
+    let found: Vec<String> = outside(&[], &["\"bottom\""])
+        .into_iter()
+        .filter(|line| !line.contains("problem/model.rs") && !line.contains("file/reference.rs"))
+        .collect();
+    assert!(found.is_empty(), "use problem::SIDES instead:\n{}", found.join("\n"));
 }
 
 #[test]

@@ -6,17 +6,17 @@ use ddelm::Error;
 use ddelm::domain::area::Domain;
 use ddelm::method::cost::Cost;
 use ddelm::method::settings::{InterfaceSolver, Method};
-use ddelm::problem::SIDES;
 use ddelm::solve::case::Case;
 use ddelm::solve::time::{Steps, Time};
 
 use super::Outcome;
 use crate::failure::Failure;
-use crate::number::{bytes, rough_seconds};
-use crate::picture;
 use crate::problem::ProblemArguments;
 use crate::view::plan;
 use crate::{stdout, summary};
+use ddelm::base::amount::bytes;
+use ddelm::base::number::rough_seconds;
+use ddelm_picture as picture;
 
 /// Arguments of `ddelm check`.
 #[derive(Debug, clap::Args)]
@@ -64,7 +64,7 @@ pub fn entries(case: &Case) -> Result<Vec<(&'static str, String)>, Error> {
     add("wanted", case.eigenvalues.iter().map(|e| format!("{} eigenvalues nearest to {}", e.count, e.near)).collect());
     add("time", case.time.iter().map(time).collect());
     add("method", vec![method(case)]);
-    if case.settings.method != Method::Fem && case.tolerance.is_none() {
+    if case.finite_elements.is_none() && case.tolerance.is_none() {
         let cost = case.cost(rayon::current_num_threads())?;
         add("sizes", sizes(case, &cost)?);
         add("cost", vec![price(case, &cost)]);
@@ -83,15 +83,17 @@ fn time(time: &Time) -> String {
 
 /// The parts of the boundary, where they are not the sides of a rectangle, and the periodic ones.
 fn parts(domain: &Domain) -> Vec<String> {
-    let usual = domain.as_rectangle().is_some() && domain.sides().len() == SIDES.len();
+    let usual = domain.has_plain_sides();
     let names = Some(domain.parts().join(", ")).filter(|names| !usual && !names.is_empty());
     let periodic = domain.periodic_sides().into_iter().map(|[a, b]| format!("{a} = {b} (periodic)"));
     names.into_iter().chain(periodic).collect()
 }
 
 fn method(case: &Case) -> String {
+    if let Some([cx, cy]) = case.finite_elements {
+        return format!("finite elements (P1) on {cx} x {cy} cells");
+    }
     match (case.settings.method, case.tolerance) {
-        (Method::Fem, _) => format!("finite elements (P1) on {} x {} cells", case.cells[0], case.cells[1]),
         (_, Some(tolerance)) => format!("local networks; sizes are chosen for a relative error of {tolerance:e}"),
         (Method::Schur, _) => match case.settings.interface {
             InterfaceSolver::Direct => "local networks, coupled by a direct interface solve".into(),
@@ -103,15 +105,15 @@ fn method(case: &Case) -> String {
 }
 
 fn sizes(case: &Case, cost: &Cost) -> Result<Vec<String>, Error> {
-    let counts = case.domain.counts(&case.cut);
-    let decomposition = match counts {
+    let count = case.domain.count(&case.cut);
+    let decomposition = match count {
         // What is too large is not built for a look at it.
         Some(_) if cost.check_memory(&case.settings, 1).is_err() => None,
         _ => Some(case.decomposition()?),
     };
     let rings = decomposition.as_ref().map_or(0, |found| found.ring_vertices().len());
-    let subdomains = match (counts, &decomposition) {
-        (Some([nx, ny]), _) if rings == 0 => format!("{nx} x {ny}"),
+    let subdomains = match (count, &decomposition) {
+        (Some(count), _) if rings == 0 => count.to_string(),
         (_, found) => found.as_ref().map_or(0, |found| found.len()).to_string(),
     };
     let rings = summary::rings(rings);

@@ -1,19 +1,20 @@
 //! `ddelm compare`: how far apart two solutions are.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use ddelm::Problem;
+use ddelm::ProblemFile;
 
 use super::Outcome;
 use crate::Common;
 use crate::diagnostic::Terminal;
 use crate::failure::Failure;
-use crate::number::error;
-use crate::picture;
 use crate::saved::SavedSolution;
 use crate::stderr::{say, say_styled};
 use crate::stdout;
 use crate::view::difference_map;
+use ddelm::base::number::error;
+use ddelm_picture as picture;
 
 /// Cells per side of a subdomain, at most, whatever the reports of the files say.
 const FINEST: usize = 512;
@@ -42,7 +43,7 @@ impl Compare {
     /// Carries it out.
     pub fn run(&self, common: &Common, terminal: &Terminal) -> Result<Outcome, Failure> {
         let (a, b) = (SavedSolution::read(&self.a)?, SavedSolution::read(&self.b)?);
-        let differ = self.difference(&a, &b);
+        let differ = difference(&a, &b);
         if let Some(differ) = differ.filter(|_| !common.quiet) {
             say_styled(terminal.warning(&differ));
         }
@@ -70,20 +71,16 @@ impl Compare {
         }
         Ok(Outcome::Done)
     }
+}
 
-    /// In what the problems of two solutions differ, where both are known.
-    fn difference(&self, a: &SavedSolution, b: &SavedSolution) -> Option<String> {
-        // Problems that take data from files are not compared: those are not opened.
-        let (a, b) = (a.problem(&self.a, false).ok()??, b.problem(&self.b, false).ok()??);
-        let lines = |p: &Problem| {
-            // The names of the parts are in the domain, which is not made for this.
-            let parts: Vec<String> = (1..=p.conditions.len()).map(|k| format!("part {k}")).collect();
-            [p.typeset_equation(), p.typeset_boundary(&parts)].concat()
-        };
-        let (a, b) = (lines(&a), lines(&b));
-        let own = |these: &[String], others: &[String]| {
-            these.iter().filter(|line| !others.contains(line)).cloned().collect::<Vec<_>>().join(", ")
-        };
-        (a != b).then(|| format!("the problems differ: A has {}; B has {}", own(&a, &b), own(&b, &a)))
-    }
+/// In what the problems of two solutions differ, where both are known.
+fn difference(a: &SavedSolution, b: &SavedSolution) -> Option<String> {
+    let statement = |saved: &SavedSolution| ProblemFile::new(saved.text.as_ref()?).statement().ok();
+    let (a, b) = (statement(a)?, statement(b)?);
+    let own = |these: &BTreeMap<String, String>, others: &BTreeMap<String, String>| {
+        let new = these.iter().filter(|(key, value)| others.get(*key) != Some(value));
+        let found = new.map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ");
+        if found.is_empty() { "none of that".into() } else { found }
+    };
+    (a != b).then(|| format!("the problems differ: A has {}; B has {}", own(&a, &b), own(&b, &a)))
 }

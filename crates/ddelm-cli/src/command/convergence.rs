@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use ddelm::Settings;
 use ddelm::domain::area::Cut;
+use ddelm::domain::division::Count;
 use ddelm::solve::case::Case;
 
 use super::Outcome;
@@ -12,12 +13,12 @@ use crate::diagnostic::Terminal;
 use crate::failure::Failure;
 use crate::listener::Listener;
 use crate::machine::Machine;
-use crate::number::error;
-use crate::picture::{self, Axis, LinePlot, Scene, Series, Style};
 use crate::problem::{Input, ProblemArguments};
 use crate::stderr::say;
 use crate::stdout;
 use crate::table::Table;
+use ddelm::base::number::error;
+use ddelm_picture::{self as picture, Axis, LinePlot, Scene, Series, Style};
 
 /// Arguments of `ddelm convergence`.
 #[derive(Debug, clap::Args)]
@@ -82,7 +83,7 @@ impl Convergence {
     fn cuts(&self, case: &Case) -> Vec<Cut> {
         let counts = |counts: &[[usize; 2]]| counts.iter().map(|&counts| Cut::Counts(counts)).collect();
         match (&self.sizes[..], &self.subdomains[..]) {
-            ([], []) if case.domain.as_rectangle().is_some() => counts(&[2, 4, 8].map(|count| [count; 2])),
+            ([], []) if !case.domain.suggests_sizes() => counts(&[2, 4, 8].map(|count| [count; 2])),
             ([], []) => vec![case.cut],
             ([], given) => counts(given),
             (sizes, _) => sizes.iter().map(|&size| Cut::Size(size)).collect(),
@@ -108,9 +109,11 @@ fn one_run(
         false => machine.alone(|| case.solve(listener).map_err(failure))?,
     };
     let Some(solution) = solution.filter(|_| machine.leads()) else { return Ok(None) };
-    let subdomains = match solution.decomposition.grid_without_rings() {
-        Some((_, _, [nx, ny])) => format!("{nx}x{ny}"),
-        None => solution.decomposition.len().to_string(),
+    let found = solution.decomposition.as_ref();
+    let subdomains = match found.without_rings().unwrap_or(found).count() {
+        // Rings are not counted where columns and rows say more.
+        count @ Count::Grid(_) => count.to_string().replace(' ', ""),
+        Count::Total(_) => found.len().to_string(),
     };
     let report = solution.report;
     let (l2, h1) = match (&report.errors, &report.estimate) {

@@ -7,11 +7,11 @@ use ddelm::{Decomposition, Solution};
 
 use super::Outcome;
 use crate::failure::Failure;
-use crate::number::{error, seconds};
 use crate::printable::printable;
 use crate::saved::SavedSolution;
 use crate::stdout;
 use crate::summary::status;
+use ddelm::base::number::{error, seconds};
 
 /// Arguments of `ddelm info`.
 #[derive(Debug, clap::Args)]
@@ -72,10 +72,11 @@ fn lines(solution: &Solution, has_problem: bool) -> Vec<(&'static str, String)> 
 
 fn domain(decomposition: &Decomposition) -> String {
     let [x0, x1, y0, y1] = decomposition.bounding_box();
-    match decomposition.grid() {
-        Some((_, _, [nx, ny])) => format!("[{x0}, {x1}] x [{y0}, {y1}], {nx} x {ny} subdomains"),
-        None => format!("within [{x0:.4}, {x1:.4}] x [{y0:.4}, {y1:.4}], {} subdomains", decomposition.len()),
-    }
+    let frame = match decomposition.fills_a_frame() {
+        true => format!("[{x0}, {x1}] x [{y0}, {y1}]"),
+        false => format!("within [{x0:.4}, {x1:.4}] x [{y0:.4}, {y1:.4}]"),
+    };
+    format!("{frame}, {} subdomains", decomposition.count())
 }
 
 fn networks(solution: &Solution) -> String {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use ddelm::method::settings::Method;
+use ddelm::domain::division::Count;
 use ddelm::{Error, Report, Solution, Status};
 use ddelm_fem::case::solve_case;
 
@@ -76,8 +76,8 @@ impl Solve {
     }
 
     fn solve(&self, input: &Input, common: &Common, terminal: &Terminal) -> Result<Outcome, Failure> {
-        if input.case.settings.method == Method::Fem {
-            return self.by_finite_elements(input, common, terminal);
+        if let Some(cells) = input.case.finite_elements {
+            return self.by_finite_elements(input, cells, common, terminal);
         }
         if input.case.eigenvalues.is_some() || input.case.time.is_some() {
             return self.several(input, common, terminal);
@@ -88,10 +88,10 @@ impl Solve {
         if !common.quiet {
             warn(&solution.report, terminal);
         }
-        let counts = solution.decomposition.grid().map(|(_, _, counts)| counts);
+        let count = solution.decomposition.count();
         // Files first: they are there even if nobody reads the report.
-        let written = self.write(common, &common.machine, &Found::Networks(&solution), (input, counts))?;
-        common.machine.alone(|| self.print(&solution.report, counts))?;
+        let written = self.write(common, &common.machine, &Found::Networks(&solution), (input, count))?;
+        common.machine.alone(|| self.print(&solution.report, count))?;
         list(&written, common);
         Ok(outcome(&solution.report))
     }
@@ -122,22 +122,28 @@ impl Solve {
         };
         let members: Vec<Member> = solutions.iter().map(|(time, solution)| member((*time, solution))).collect();
         let written = self.output.write_all(&members)?;
-        self.print(&last.report, last.decomposition.grid().map(|(_, _, counts)| counts))?;
+        self.print(&last.report, last.decomposition.count())?;
         list(&written, common);
         Ok(outcome(&last.report))
     }
 
     /// On the first rank: finite elements are here to compare with.
-    fn by_finite_elements(&self, input: &Input, common: &Common, terminal: &Terminal) -> Result<Outcome, Failure> {
+    fn by_finite_elements(
+        &self,
+        input: &Input,
+        cells: [usize; 2],
+        common: &Common,
+        terminal: &Terminal,
+    ) -> Result<Outcome, Failure> {
         self.output.check_without_networks()?;
         let outcome = common.machine.alone(|| {
             let (solution, report) = solve_case(&input.case).map_err(|error| input.failure(error))?;
             if !common.quiet {
                 warn(&report, terminal);
             }
-            let (found, cells) = (Found::FiniteElements(&solution, &report), Some(input.case.cells));
-            let written = self.write(common, &Machine::default(), &found, (input, cells))?;
-            let outcome = self.print(&report, cells)?;
+            let (found, count) = (Found::FiniteElements(&solution, &report), Count::Grid(cells));
+            let written = self.write(common, &Machine::default(), &found, (input, count))?;
+            let outcome = self.print(&report, count)?;
             list(&written, common);
             if self.output.writes_everything() && !common.quiet {
                 say(format!("no {SOLUTION}: finite elements have no networks to save"));
@@ -153,15 +159,15 @@ impl Solve {
         common: &Common,
         machine: &Machine,
         found: &Found,
-        (input, counts): (&Input, Option<[usize; 2]>),
+        (input, count): (&Input, Count),
     ) -> Result<Vec<PathBuf>, Failure> {
         let (problem, text) = (&input.case.problem, &input.file.resolved()?);
         let parts = input.case.domain.parts();
-        self.output.write(machine, found, &Task { problem, parts, text, command: &common.command, counts })
+        self.output.write(machine, found, &Task { problem, parts, text, command: &common.command, count })
     }
 
-    fn print(&self, report: &Report, counts: Option<[usize; 2]>) -> Result<Outcome, Failure> {
-        stdout::print(&if self.json { json(report) } else { summary(report, counts) })?;
+    fn print(&self, report: &Report, count: Count) -> Result<Outcome, Failure> {
+        stdout::print(&if self.json { json(report) } else { summary(report, count) })?;
         Ok(outcome(report))
     }
 }

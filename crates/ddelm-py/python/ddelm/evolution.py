@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 #: Backward differentiation formulas by their order.
 TimeMethod = Literal["bdf1", "bdf2", "bdf3", "bdf4"]
 
+#: When terms that depend on u are taken.
+Terms = Literal["auto", "implicit"]
+
 
 class Series(Sequence[Solution]):
     """Solutions at times, a sequence; made by `evolve`.
@@ -94,19 +97,34 @@ class Series(Sequence[Solution]):
         matplotlib figure
             The figure.
         """
-        import matplotlib.pyplot as plt
+        from ddelm.plotting import Picture, pyplot
 
         columns = max(1, min(columns, len(self)))
         rows = -(-len(self) // columns)
-        figure, axes = plt.subplots(rows, columns, figsize=(3.2 * columns, 3 * rows), squeeze=False)
-        if field == "u" and "vmin" not in options and "vmax" not in options and not options.get("slice"):
-            options["vmin"], options["vmax"] = min(u.min() for u in self), max(u.max() for u in self)
-        for ax, t, solution in zip(axes.flat, self.times, self):
-            solution.plot(field, ax=ax, **options)
+        (x0, x1), (y0, y1) = self[0].domain
+        height = min(max(2.6 * (y1 - y0) / (x1 - x0), 1.3), 5.0) + 0.6
+        figure, axes = pyplot().subplots(
+            rows, columns, figsize=(3.0 * columns + 0.6, height * rows), squeeze=False, dpi=100, layout="constrained"
+        )
+        drawn = list(zip(axes.flat, self))
+        if {"slice", "surface", "vmin", "vmax", "norm"} & set(options):
+            for ax, solution in drawn:
+                solution.plot(field, ax=ax, **options)
+        else:
+            own = {name: options.pop(name, default) for name, default in (("contours", False), ("subdomains", True))}
+            resolution, bar = options.pop("resolution", 200), options.pop("colorbar", True)
+            pictures = [Picture(solution, field, resolution, ax, dict(options)) for ax, solution in drawn]
+            colours = pictures[0].colours(np.stack([picture.values for picture in pictures]))
+            for picture in pictures:
+                picture.options = {**colours, **options}
+                picture.map(own["contours"], own["subdomains"], False)
+            if bar:
+                figure.colorbar(axes.flat[0].collections[0], ax=list(axes.flat), label=axes.flat[0].get_title(), pad=0.01)
+        for (ax, _), t in zip(drawn, self.times):
             ax.set_title(f"t = {t:.4g}")
+            ax.label_outer()
         for ax in axes.flat[len(self) :]:
             ax.set_axis_off()
-        figure.tight_layout()
         return figure
 
     def animate(self, path: Optional[PathLike] = None) -> bytes:
@@ -155,6 +173,7 @@ def evolve(
     steps: Optional[int] = None,
     tolerance: Optional[float] = None,
     method: Optional[TimeMethod] = None,
+    nonlinear: Optional[Terms] = None,
     times: Union[Sequence[float], Array, None] = None,
     estimate: Optional[bool] = None,
     progress: ProgressLike = None,
@@ -162,8 +181,9 @@ def evolve(
 ) -> Series:
     """Solve ``u_t = -L u + f`` by steps in time.
 
-    Formulas of the problem may use ``t``, functions take it by that name, and the source may depend on ``u``: that part of it is
-    extrapolated to the new time. All steps share one factorization unless a coefficient depends on t.
+    Formulas of the problem may use ``t`` and ``u``, and functions take them by these names. All steps of a linear problem share one
+    factorization unless a coefficient depends on t. A source that depends on u is extrapolated to the new time; where coefficients or
+    conditions depend on u, every step is solved by Newton's method.
 
     Parameters
     ----------
@@ -179,6 +199,9 @@ def evolve(
         Instead of steps: the relative L2 error at the end that they are to reach.
     method : "bdf1" to "bdf4"
         The backward differentiation formula by its order; "bdf4" unless given.
+    nonlinear : "auto" or "implicit"
+        With "implicit" a source that depends on u is taken at the new time as well: for stiff ones, and for those that depend on the
+        gradient of u.
     times : sequence of float
         Other times at which the solution is wanted; they need not be steps.
     estimate : bool
@@ -204,7 +227,7 @@ def evolve(
     """
     known = checked(problem)
     values = None if times is None else np.asarray(times, dtype=np.float64).tolist()
-    asked = {"end": end, "start": start, "steps": steps, "time_tolerance": tolerance, "time_method": method}
+    asked = {"end": end, "start": start, "steps": steps, "time_tolerance": tolerance, "time_method": method, "time_nonlinear": nonlinear}
     if known._file is None and initial is None:
         raise ValueError('initial: u at the start is not given\nhint: for example initial="sin(pi*x)*sin(pi*y)", or 0.0')
     # A function cannot go through an option: it takes the place of zero.

@@ -32,6 +32,9 @@ _TITLES = {
 #: Decades that a logarithmic scale shows at most.
 _DECADES = 6
 
+#: The part of the cells, at either end of the colours, that may have values beyond them.
+_FEW = 0.002
+
 #: A field changes its sign where the smaller of its two signs has this part of its range.
 _BOTH_SIGNS = 0.05
 
@@ -39,7 +42,8 @@ _BOTH_SIGNS = 0.05
 _ALONG = 801
 
 
-def _pyplot() -> Any:
+def pyplot() -> Any:
+    """Return matplotlib's pyplot, or say what to install."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -61,7 +65,7 @@ class Picture:
         if field not in _TITLES:
             raise ValueError(f"field = {field!r}: unknown\nhint: one of {', '.join(_TITLES)}")
         self.solution, self.field, self.resolution, self.options = solution, field, resolution, options
-        self.plt: Any = _pyplot()
+        self.plt: Any = pyplot()
         self._ax: Any = ax
 
     def axes(self, size: tuple[float, float], **options: Any) -> Any:
@@ -102,10 +106,15 @@ class Picture:
             return np.abs(u.error(x, y, outside="nan"))
         # One number for each subdomain, and one for all that lies outside of them.
         levels = np.array([*u.estimate.subdomains, np.nan])
-        found: Array = levels[u._core.locate(np.ravel(x), np.ravel(y))].reshape(np.shape(x))
+        found: Array = levels[u._core.places(np.ravel(x), np.ravel(y))[0]].reshape(np.shape(x))
         return found
 
-    def _colours(self, values: Array) -> dict[str, Any]:
+    @cached_property
+    def values(self) -> Array:
+        """The field on the grid of a map; NaN outside the domain."""
+        return self._values(*np.meshgrid(*self._grid))
+
+    def colours(self, values: Array) -> dict[str, Any]:
         """Return the norm and the colour map that suit the values."""
         from matplotlib.colors import LogNorm, Normalize
 
@@ -115,6 +124,11 @@ class Picture:
             # Sizes near a zero say nothing, and must not stretch the scale.
             small = float(np.nanquantile(values, 0.02))
             return {"norm": LogNorm(min(max(small, most * 10.0**-_DECADES), most / 10), most), "cmap": "magma"}
+        if self.field != "u":
+            # Next to a corner derivatives may be infinite: a few cells must not take all colours.
+            low, high = (float(np.nanquantile(values, q)) for q in (_FEW, 1 - _FEW))
+            room = 0.2 * (high - low)
+            least, most = max(least, low - room), min(most, high + room)
         size = max(abs(least), abs(most))
         if most - least <= 1e-8 * size or size == 0:
             # A constant would show its rounding errors.
@@ -133,16 +147,20 @@ class Picture:
     def map(self, contours: Union[bool, int, Sequence[float]], subdomains: bool, colorbar: bool) -> matplotlib.axes.Axes:
         """Draw colours over the domain."""
         x, y = self._grid
-        values = self._values(*np.meshgrid(x, y))
-        colours = self._colours(values)
+        values = self.values
+        colours = {**self.colours(values), **self.options}
         shown = np.maximum(values, colours["norm"].vmin) if self.field in _SIZES else values
         ax = self.axes(self._size())
         if {"vmin", "vmax"} & set(self.options):
             del colours["norm"]
-        mesh = ax.pcolormesh(x, y, shown, **{"shading": "nearest", "rasterized": True, **colours, **self.options})
+        inside, outline = self.solution._core.borders()
+        # Cells on the outline have their centres on either side of it: those outside are filled, and cut off along it.
+        drawn = _filled(shown) if outline else shown
+        mesh = ax.pcolormesh(x, y, drawn, **{"shading": "nearest", "rasterized": True, **colours})
+        if outline:
+            mesh.set_clip_path(_region(outline), ax.transData)
         if contours is not False:
             self._contours(ax, x, y, shown, contours)
-        inside, outline = self.solution._core.borders()
         if subdomains:
             # White is the middle of colours for both signs.
             colour = "0.35" if mesh.cmap.name == "RdBu_r" else "white"
@@ -152,8 +170,10 @@ class Picture:
         if colorbar:
             # As high as the map, and as wide for every shape of it.
             width = 0.045 * max(1.0, (y1 - y0) / (x1 - x0))
-            ax.figure.colorbar(mesh, cax=ax.inset_axes([1.0 + 0.8 * width, 0.0, width, 1.0]))
+            ax.figure.colorbar(mesh, cax=ax.inset_axes([1.0 + 0.8 * width, 0.0, width, 1.0]), extend=_beyond(mesh, shown))
         ax.set(xlim=(x0, x1), ylim=(y0, y1), aspect="equal", xlabel="x", ylabel="y", title=_TITLES[self.field])
+        # Labels such as -0.75 must not touch each other.
+        ax.locator_params(nbins=6)
         return cast("matplotlib.axes.Axes", ax)
 
     def _contours(self, ax: Any, x: Array, y: Array, values: Array, contours: Union[bool, int, Sequence[float]]) -> None:
@@ -186,7 +206,7 @@ class Picture:
             ax.plot(along, exact, "--", color="0.2", label="exact")
             ax.legend()
         if subdomains:
-            number = self.solution._core.locate(x, y)
+            number, _ = self.solution._core.places(x, y)
             for k in np.flatnonzero(np.diff(number)):
                 ax.axvline(0.5 * (along[k] + along[k + 1]), color="0.85", linewidth=0.8, zorder=0)
         ax.set(xlim=ends, xlabel="x" if fixed == "y" else "y", ylabel=title, title=f"{title} at {fixed} = {at:g}")
@@ -197,15 +217,15 @@ class Picture:
     def surface(self, colorbar: bool) -> matplotlib.axes.Axes:
         """Draw the field as a surface."""
         x, y = np.meshgrid(*self._grid)
-        values = self._values(x, y)
-        colours = self._colours(values)
+        values = self.values
+        colours = self.colours(values)
         if self.field in _SIZES:
             # Axes in space have no logarithmic scale.
             values = np.log10(np.maximum(values, colours["norm"].vmin))
             colours = {"cmap": colours["cmap"]}
         ax = self.axes((6.4, 4.8), projection="3d")
         # The default draws fifty lines of the grid: the surface would have fewer points than it was given.
-        steps: dict[str, Any] = {"rcount": min(len(x), 120), "ccount": min(len(x[0]), 120), "linewidth": 0}
+        steps: dict[str, Any] = {"rcount": min(len(x), 120), "ccount": min(len(x[0]), 120), "linewidth": 0, "antialiased": False}
         drawn = ax.plot_surface(x, y, values, **{**steps, **colours, **self.options})
         title = _TITLES[self.field]
         if colorbar:
@@ -221,6 +241,42 @@ def _lines(ax: Any, lines: Sequence[Array], **style: Any) -> None:
     from matplotlib.collections import LineCollection
 
     ax.add_collection(LineCollection(list(lines), **style))
+
+
+def _beyond(mesh: Any, values: Array) -> str:
+    """Return at which ends of its scale a colour bar has an arrow: where values lie beyond it."""
+    below, above = np.nanmin(values) < mesh.norm.vmin, np.nanmax(values) > mesh.norm.vmax
+    return "both" if below and above else "min" if below else "max" if above else "neither"
+
+
+def _filled(values: Array) -> Array:
+    """Return values with those of their neighbours in the place of NaN, two cells deep."""
+    found = values.copy()
+    for _ in range(2):
+        near = np.pad(found, 1, constant_values=np.nan)
+        rows, columns = found.shape
+        shifts = ((1, 0), (1, 2), (0, 1), (2, 1), (0, 0), (0, 2), (2, 0), (2, 2))
+        for i, j in shifts:
+            there = near[i : i + rows, j : j + columns]
+            found = np.where(np.isnan(found), there, found)
+    return found
+
+
+def _region(lines: Sequence[Array]) -> Any:
+    """Return the region within lines that follow each other around the domain and its holes."""
+    from matplotlib.path import Path
+
+    left, loops = [np.asarray(line) for line in lines], []
+    close = 1e-9 * float(np.ptp(np.concatenate(left), axis=0).max())
+    while left:
+        loop = left.pop(0)
+        while np.abs(loop[-1] - loop[0]).max() > close or len(loop) < 3:
+            following = next((k for k, line in enumerate(left) if np.abs(line[0] - loop[-1]).max() <= close), None)
+            if following is None:
+                break
+            loop = np.concatenate([loop, left.pop(following)[1:]])
+        loops.append(Path(loop, closed=False))
+    return Path.make_compound_path(*loops)
 
 
 def _line(text: str) -> tuple[str, float]:

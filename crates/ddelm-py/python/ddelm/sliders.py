@@ -17,7 +17,7 @@ RangeLike = Union[tuple[float, float], tuple[float, float, float], Sequence[Any]
 
 
 def explore(
-    problem: Callable[..., Problem],
+    problem: Union[Problem, Callable[..., Problem]],
     *,
     field: Quantity = "u",
     options: Optional[Mapping[str, Any]] = None,
@@ -28,8 +28,8 @@ def explore(
 
     Parameters
     ----------
-    problem : function
-        Returns the problem for values of the parameters, which are its arguments.
+    problem : Problem or function
+        A problem with `parameters`, or a function that returns the problem for values of its arguments.
     field : "u", "ux", ...
         What to draw, as in `Solution.plot`.
     options : dict
@@ -48,7 +48,9 @@ def explore(
     --------
     In a notebook::
 
-        ddelm.explore(lambda kappa: ddelm.Problem(reaction=-kappa**2, source=1.0, dirichlet=0.0), kappa=(1.0, 10.0))
+        problem = ddelm.Problem(reaction="-kappa^2", source=1.0, dirichlet=0.0, parameters={"kappa": 1.0})
+        ddelm.explore(problem, kappa=(1.0, 10.0))
+        ddelm.explore(lambda r: ddelm.Problem(source=1.0, dirichlet=0.0, domain=ddelm.Domain.circle((0, 0), r)), r=(0.5, 2.0))
     """
     try:
         import ipywidgets
@@ -57,17 +59,11 @@ def explore(
     except ImportError as error:
         raise ImportError("explore needs ipywidgets and matplotlib\nhint: pip install ipywidgets matplotlib") from error
 
-    if not callable(problem):
-        raise TypeError(
-            f"problem: expected a function that returns a problem, not `{type(problem).__name__}`\n"
-            "hint: for example ddelm.explore(lambda k: ddelm.Problem(reaction=k, source=1.0, dirichlet=0.0), k=(1, 10))"
-        )
-    if not parameters:
-        raise TypeError("explore: there is no parameter\nhint: name one with its range, for example k=(1, 10)")
+    made = _maker(problem, parameters)
     sliders = {name: _slider(ipywidgets, name, values) for name, values in parameters.items()}
 
     def draw(**values: Any) -> None:
-        u = solve(checked(problem(**values)), **dict(options or {}))
+        u = solve(made(**values), **dict(options or {}))
         figure: Any = u.plot(field, **dict(plot or {})).figure
         show: Any = display.display
         show(figure)
@@ -75,6 +71,27 @@ def explore(
 
     picture = ipywidgets.interactive_output(draw, sliders)
     return ipywidgets.VBox([*sliders.values(), picture])
+
+
+def _maker(problem: Union[Problem, Callable[..., Problem]], parameters: Mapping[str, RangeLike]) -> Callable[..., Problem]:
+    """Return the function that makes the problem for values of the parameters."""
+    if not parameters:
+        raise TypeError("explore: there is no parameter\nhint: name one with its range, for example k=(1, 10)")
+    if isinstance(problem, Problem):
+        own = problem
+        for name in parameters:
+            if name not in own.parameters:
+                known = ", ".join(own.parameters)
+                hint = f"its parameters are {known}" if known else f'ddelm.Problem(reaction="{name}", ..., parameters={{"{name}": 1.0}})'
+                raise TypeError(f"explore: the problem has no parameter {name!r}\nhint: {hint}")
+        return lambda **values: own.replace(parameters={**own.parameters, **values})
+    if not callable(problem):
+        raise TypeError(
+            f"problem: expected a ddelm.Problem or a function that returns one, not `{type(problem).__name__}`\n"
+            "hint: for example ddelm.explore(lambda k: ddelm.Problem(reaction=k, source=1.0, dirichlet=0.0), k=(1, 10))"
+        )
+    function = problem
+    return lambda **values: checked(function(**values))
 
 
 def _slider(widgets: Any, name: str, values: RangeLike) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
@@ -15,7 +15,7 @@ except ImportError as error:
 from ddelm import _native
 
 if TYPE_CHECKING:
-    from ddelm.solution import Network, Solution
+    from ddelm.solution import Solution
 
 _ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "tanh": torch.tanh,
@@ -23,88 +23,187 @@ _ACTIVATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "gaussian": lambda z: torch.exp(-z * z),
 }
 
+#: A bias with which a neuron is zero, and so are its derivatives, if its weights and its coefficient are.
+_SILENT = {"tanh": 0.0, "sin": 0.0, "gaussian": 1e3}
+
 
 class PiecewiseNetwork(torch.nn.Module):
-    """One network per rectangle of a grid, with xi from 0 to 1 in each.
+    """One network per subdomain, with reference coordinates xi of its own.
 
     It is ``sum_j c_j sigma(w_j . xi + b_j) + sum_m d_m p_m(xi)``, with polynomials p as a skip connection. Points outside the
     domain give NaN.
 
-    The values are summed by this package, as those of the solution are. ``torch.jit`` and ``torch.compile`` cannot look into
-    that: call the module as it is, under ``torch.no_grad()`` where no derivatives are needed.
+    The values are summed by this package, as those of the solution are; derivatives come from tensors. ``torch.jit`` and
+    ``torch.compile`` cannot look into that: call the module as it is.
     """
 
     remainders: torch.Tensor
-    origin: torch.Tensor
-    side: torch.Tensor
+
+    #: How far rounding may move points of a border out of their subdomain, whence the solution moves them back.
+    _moved = 0.0
 
     def __init__(self, solution: Solution) -> None:
         super().__init__()
-        (x0, x1), (y0, y1) = solution.domain
-        self.subdomains = solution.subdomains
         self.activation = solution.activation
-        nx, ny = self.subdomains
-        networks = [solution.network(s) for s in range(nx * ny)]
+        networks = [solution.network(s) for s in range(len(solution._core))]
+        most = max(len(network.biases) for network in networks)
 
-        def parameter(arrays: list[np.ndarray]) -> torch.nn.Parameter:
-            return torch.nn.Parameter(torch.from_numpy(np.stack(arrays)))
+        def stacked(rows: Iterable[np.ndarray], length: int = most, silent: float = 0.0) -> torch.Tensor:
+            # Where shapes of subdomains are mixed some have fewer neurons: silent ones take the place of what is missing.
+            full = [np.pad(row, [(0, 0)] * (row.ndim - 1) + [(0, length - row.shape[-1])], constant_values=silent) for row in rows]
+            return torch.from_numpy(np.stack(full))
 
         #: w of shape (subdomains, 2, neurons), b and c of shape (subdomains, neurons).
-        self.weights = parameter([network.weights for network in networks])
-        self.biases = parameter([network.biases for network in networks])
-        self.coefficients = parameter([network.coefficients for network in networks])
+        self.weights = torch.nn.Parameter(stacked(network.weights for network in networks))
+        self.biases = torch.nn.Parameter(stacked((network.biases for network in networks), silent=_SILENT[self.activation]))
+        self.coefficients = torch.nn.Parameter(stacked(network.coefficients for network in networks))
         #: d of shape (subdomains, polynomials).
-        self.polynomials = parameter([network.polynomials for network in networks])
+        polynomials = max(len(network.polynomials) for network in networks)
+        self.polynomials = torch.nn.Parameter(stacked((network.polynomials for network in networks), polynomials))
         #: What rounding took away from d and c: it is not trained.
-        remainders = [np.concatenate([network.polynomial_remainders, network.remainders]) for network in networks]
-        self.register_buffer("remainders", torch.from_numpy(np.stack(remainders)))
-        self.register_buffer("origin", torch.tensor([x0, y0], dtype=torch.float64))
-        self.register_buffer("side", torch.tensor([(x1 - x0) / nx, (y1 - y0) / ny], dtype=torch.float64))
+        lost = stacked((network.polynomial_remainders for network in networks), polynomials)
+        self.register_buffer("remainders", torch.cat([lost, stacked(network.remainders for network in networks)], dim=1))
 
     def forward(self, x: Union[torch.Tensor, float], y: Union[torch.Tensor, float]) -> torch.Tensor:
         """Return u at points of shapes that broadcast, in double precision; NaN outside the domain."""
-        double: dict[str, Any] = {"dtype": self.origin.dtype, "device": self.origin.device}
+        double: dict[str, Any] = {"dtype": self.weights.dtype, "device": self.weights.device}
         both = [v.to(**double) if isinstance(v, torch.Tensor) else torch.tensor(v, **double) for v in (x, y)]
         broadcast: Any = torch.broadcast_tensors
         across, up = broadcast(*both)
         points = torch.stack([across.reshape(-1), up.reshape(-1)], dim=-1)
-        scaled = (points - self.origin) / self.side
+        number, local = self._places(points)
+        inside = (number >= 0).nonzero().squeeze(-1)
+        if len(inside) == len(number):
+            return self._networks(number, local).reshape(across.shape)
+        values = torch.full_like(points[:, 0], torch.nan)
+        return values.index_put((inside,), self._networks(number[inside], local[inside])).reshape(across.shape)
+
+    def _places(self, points: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the number of the subdomain of each point, -1 outside of all, and its reference coordinates."""
+        raise NotImplementedError
+
+    def _networks(self, number: torch.Tensor, local: torch.Tensor) -> torch.Tensor:
+        """Return the networks with these numbers at points in their own coordinates."""
+        parameters = (self.weights, self.biases, self.coefficients, self.polynomials)
+        if local.dtype != torch.float64:
+            return _plain(self.activation, number, local, *parameters)
+        values: torch.Tensor = _Values.apply(self.activation, self._moved, number, self.remainders, local, *parameters)  # type: ignore[no-untyped-call]
+        return values
+
+
+class GridNetwork(PiecewiseNetwork):
+    """One network per rectangle of a grid. Coordinates run from 0 to 1 in each, and derivatives of all orders are right."""
+
+    origin: torch.Tensor
+    side: torch.Tensor
+    _moved = 1e-9
+
+    def __init__(self, solution: Solution) -> None:
+        super().__init__(solution)
+        (x0, x1), (y0, y1) = solution.domain
+        self.subdomains = nx, ny = solution.subdomains
+        self.register_buffer("origin", torch.tensor([x0, y0], dtype=torch.float64))
+        self.register_buffer("side", torch.tensor([(x1 - x0) / nx, (y1 - y0) / ny], dtype=torch.float64))
+
+    def _places(self, points: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         # The cell of a point does not depend smoothly on it: no derivative goes through it.
+        scaled = (points.detach() - self.origin) / self.side
         last = torch.tensor(self.subdomains, device=scaled.device) - 1
-        cell = torch.minimum(scaled.detach().floor().long().clamp(min=0), last)
+        cell = torch.minimum(scaled.floor().long().clamp(min=0), last)
         # As the solution finds it, to the last bit: rounding differently would show.
         local = (points - (self.origin + cell * self.side)) / self.side
-        outside = ((local.detach() - 0.5).abs() > 0.5 + _ROUNDING).any(dim=-1) | local.detach().isnan().any(dim=-1)
-        number = cell[:, 0] * self.subdomains[1] + cell[:, 1]
-        values = torch.zeros_like(local[:, 0])
-        for s in torch.unique(number[~outside]).tolist():
-            here = ((number == s) & ~outside).nonzero().squeeze(-1)
-            values = values.index_put((here,), self._network(s, local[here]))
-        return values.masked_fill(outside, torch.nan).reshape(across.shape)
-
-    def _network(self, s: int, local: torch.Tensor) -> torch.Tensor:
-        """Return network s at points in its own coordinates."""
-        if not torch.is_grad_enabled() and local.dtype == torch.float64:
-            return self._exact(s, local)
-        z = local @ self.weights[s] + self.biases[s]
-        plain = _ACTIVATIONS[self.activation](z) @ self.coefficients[s]
-        plain = plain + _polynomials(local, self.polynomials.shape[1]) @ self.polynomials[s]
-        if plain.dtype != torch.float64:
-            return plain
-        # What plain sums lose to rounding has no derivatives.
-        return plain + (self._exact(s, local) - plain.detach())
-
-    def _exact(self, s: int, local: torch.Tensor) -> torch.Tensor:
-        """Return network s as solutions are summed; it has no derivatives."""
-        coefficients = torch.cat([self.polynomials[s], self.coefficients[s]])
-        tensors = (self.weights[s], self.biases[s], coefficients, self.remainders[s], local[:, 0], local[:, 1])
-        w, b, c, rest, x, y = (np.ascontiguousarray(tensor.detach().cpu().numpy()) for tensor in tensors)
-        exact = _native.network_values(self.activation, w, b, c, rest, _inside(x), _inside(y))
-        return torch.from_numpy(exact).to(local.device)
+        # Not "if it is farther": a point that is not a number lies nowhere.
+        inside = ((local.detach() - 0.5).abs() <= 0.5 + self._moved).all(dim=-1)
+        return torch.where(inside, cell[:, 0] * self.subdomains[1] + cell[:, 1], -1), local
 
 
-#: Reference coordinates that leave the subdomain by no more than this have done so by rounding.
-_ROUNDING = 1e-9
+class MappedNetwork(PiecewiseNetwork):
+    """One network per subdomain of any domain, straight or curved.
+
+    The reference coordinates of a point are found by the solution, and continued around it to second order: first and second
+    derivatives by x and y come from autograd, higher ones only where subdomains are parallelograms or straight triangles.
+    The module holds the solution for its geometry.
+    """
+
+    def __init__(self, solution: Solution) -> None:
+        super().__init__(solution)
+        self._core = solution._core
+
+    def _places(self, points: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        known = points.detach().cpu().numpy().astype(np.float64)
+        at = tuple(np.ascontiguousarray(known[:, k]) for k in (0, 1))
+
+        def tensor(array: np.ndarray) -> torch.Tensor:
+            found = torch.from_numpy(array).to(points.device)
+            return found.to(points.dtype) if found.is_floating_point() else found
+
+        if not points.requires_grad:
+            number, xi = map(tensor, self._core.places(*at))
+            return number, xi
+        number, xi, first, second = map(tensor, self._core.frames(*at))
+        # Zero, with the derivatives of a point.
+        step = points - points.detach()
+        local = xi + torch.einsum("nka,na->nk", first.reshape(-1, 2, 2), step)
+        return number, local + 0.5 * torch.einsum("nkab,na,nb->nk", second.reshape(-1, 2, 2, 2), step, step)
+
+
+class _Values(torch.autograd.Function):
+    """Networks at points in their own coordinates: values as solutions are summed, derivatives those of plain sums.
+
+    Going backward computes the plain sums, which nobody pays for who wants values only.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        activation: str,
+        moved: float,
+        number: torch.Tensor,
+        remainders: torch.Tensor,
+        local: torch.Tensor,
+        *parameters: torch.Tensor,
+    ) -> torch.Tensor:
+        ctx.activation = activation
+        ctx.save_for_backward(number, local, *parameters)
+        weights, biases, coefficients, polynomials = parameters
+        at = local.clamp(0.0, 1.0) if moved else local
+        tensors = (weights, biases, torch.cat([polynomials, coefficients], dim=1), remainders, number, at[:, 0], at[:, 1])
+        arrays = (np.ascontiguousarray(tensor.detach().cpu().numpy()) for tensor in tensors)
+        return torch.from_numpy(_native.network_values(activation, *arrays)).to(local.device)
+
+    @staticmethod
+    def backward(ctx: Any, cotangent: torch.Tensor) -> Any:
+        number, *saved = ctx.saved_tensors
+        wanted = ctx.needs_input_grad[4:]
+        # Derivatives of derivatives are asked for by whoever switches them on here.
+        again = torch.is_grad_enabled()
+        with torch.enable_grad():
+            inputs = saved if again else [tensor.detach().requires_grad_(want) for tensor, want in zip(saved, wanted)]
+            plain = _plain(ctx.activation, number, *inputs)
+            asked = [tensor for tensor, want in zip(inputs, wanted) if want]
+            found = iter(torch.autograd.grad(plain, asked, cotangent, create_graph=again, allow_unused=True))
+        return (None, None, None, None, *(next(found) if want else None for want in wanted))
+
+
+def _plain(
+    activation: str,
+    number: torch.Tensor,
+    local: torch.Tensor,
+    weights: torch.Tensor,
+    biases: torch.Tensor,
+    coefficients: torch.Tensor,
+    polynomials: torch.Tensor,
+) -> torch.Tensor:
+    """Return networks at points in their own coordinates, by plain sums of tensors."""
+    order = torch.argsort(number)
+    which, counts = torch.unique_consecutive(number[order], return_counts=True)
+    parts = []
+    for s, here in zip(which.tolist(), torch.split(order, counts.tolist())):
+        xi = local[here]
+        neurons = _ACTIVATIONS[activation](torch.addmm(biases[s], xi, weights[s])) @ coefficients[s]
+        parts.append(neurons + _polynomials(xi, polynomials.shape[1]) @ polynomials[s])
+    values = torch.cat(parts) if parts else local[:, 0]
+    return values[torch.argsort(order)]
 
 
 def _polynomials(xi: torch.Tensor, count: int) -> torch.Tensor:
@@ -117,72 +216,6 @@ def _polynomials(xi: torch.Tensor, count: int) -> torch.Tensor:
     return torch.stack(columns[:count], dim=-1) if count else xi[:, :0]
 
 
-def _inside(xi: np.ndarray) -> np.ndarray:
-    """Return reference coordinates that rounding has not moved out of the subdomain."""
-    inside = np.clip(xi, 0.0, 1.0)
-    return np.where(np.abs(xi - inside) < _ROUNDING, inside, xi)
-
-
-class _Local(torch.nn.Module):
-    """The network of one subdomain, in its reference coordinates."""
-
-    remainders: torch.Tensor
-
-    def __init__(self, network: Network) -> None:
-        super().__init__()
-        self.activation = network.activation
-        self.weights = torch.nn.Parameter(torch.from_numpy(network.weights))
-        self.biases = torch.nn.Parameter(torch.from_numpy(network.biases))
-        self.coefficients = torch.nn.Parameter(torch.from_numpy(network.coefficients))
-        self.polynomials = torch.nn.Parameter(torch.from_numpy(network.polynomials))
-        remainders = np.concatenate([network.polynomial_remainders, network.remainders])
-        self.register_buffer("remainders", torch.from_numpy(remainders))
-
-    def forward(self, xi: torch.Tensor) -> torch.Tensor:
-        """Return u at reference points: derivatives of plain sums, with what they lose to rounding."""
-        plain = _ACTIVATIONS[self.activation](xi @ self.weights + self.biases) @ self.coefficients
-        plain = plain + _polynomials(xi, len(self.polynomials)) @ self.polynomials
-        coefficients = torch.cat([self.polynomials, self.coefficients])
-        tensors = (self.weights, self.biases, coefficients, self.remainders, xi[:, 0], xi[:, 1])
-        arrays = (np.ascontiguousarray(tensor.detach().cpu().numpy()) for tensor in tensors)
-        exact = torch.from_numpy(_native.network_values(self.activation, *arrays)).to(plain.device)
-        return plain + (exact - plain.detach())
-
-
-class MappedNetwork(torch.nn.Module):
-    """One network per subdomain of any domain, straight or curved.
-
-    The reference coordinates of a point are found by the solution, and continued around it to second order: first and second
-    derivatives by x and y come from autograd, higher ones only where subdomains are parallelograms or straight triangles.
-    Points outside the domain give NaN. The module holds the solution for its geometry, and cannot be scripted.
-    """
-
-    def __init__(self, solution: Solution) -> None:
-        super().__init__()
-        self._core = solution._core
-        #: The networks, by the number of the subdomain.
-        self.networks = torch.nn.ModuleList(_Local(solution.network(s)) for s in range(len(solution._core)))
-
-    def forward(self, x: Union[torch.Tensor, float], y: Union[torch.Tensor, float]) -> torch.Tensor:
-        """Return u at points of shapes that broadcast, in double precision; NaN outside the domain."""
-        broadcast: Any = torch.broadcast_tensors
-        across, up = broadcast(*(torch.as_tensor(v, dtype=torch.float64) for v in (x, y)))
-        points = torch.stack([across.reshape(-1), up.reshape(-1)], dim=-1)
-        known = points.detach().cpu().numpy()
-        number, xi, first, second = self._core.frames(*(np.ascontiguousarray(known[:, k]) for k in (0, 1)))
-        values = torch.full_like(points[:, 0], torch.nan)
-        # Zero, with the derivatives of a point.
-        moved = points - points.detach()
-        for s in np.unique(number[number >= 0]).tolist():
-            here = np.flatnonzero(number == s)
-            at, by, bend = (torch.from_numpy(table[here]).to(points.device) for table in (xi, first, second))
-            step = moved[torch.from_numpy(here)]
-            local = at + torch.einsum("nka,na->nk", by.reshape(-1, 2, 2), step)
-            local = local + 0.5 * torch.einsum("nkab,na,nb->nk", bend.reshape(-1, 2, 2, 2), step, step)
-            values = values.index_put((torch.from_numpy(here),), self.networks[s](local))
-        return values.reshape(across.shape)
-
-
 def module(solution: Solution) -> torch.nn.Module:
     """Return a solution as a module."""
-    return PiecewiseNetwork(solution) if solution._core.grid is not None else MappedNetwork(solution)
+    return GridNetwork(solution) if solution._core.grid is not None else MappedNetwork(solution)

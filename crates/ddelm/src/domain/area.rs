@@ -52,6 +52,11 @@ pub enum Cut {
     Size(f64),
 }
 
+impl Cut {
+    /// One subdomain; rectangles only.
+    pub const WHOLE: Cut = Cut::Counts([1, 1]);
+}
+
 /// A domain.
 #[derive(Debug, Clone)]
 pub struct Domain {
@@ -183,7 +188,7 @@ impl Domain {
     }
 
     /// The ends in x and y, if the domain is a rectangle, whatever its conditions.
-    pub fn as_rectangle(&self) -> Option<([f64; 2], [f64; 2])> {
+    pub(super) fn as_rectangle(&self) -> Option<([f64; 2], [f64; 2])> {
         match &self.extent {
             Extent::Rectangle(rectangle) => Some((rectangle.x, rectangle.y)),
             _ => None,
@@ -205,7 +210,7 @@ impl Domain {
     }
 
     /// The subdomains in x and y that a rectangle is cut into; more where its sides are divided. `None` if it is none.
-    pub fn counts(&self, cut: &Cut) -> Option<[usize; 2]> {
+    pub(super) fn counts(&self, cut: &Cut) -> Option<[usize; 2]> {
         let (x, y) = self.as_rectangle()?;
         let [w, h] = [x[1] - x[0], y[1] - y[0]];
         let by_size = |size: f64| [w, h].map(|side| (side / size - 1e-9).ceil().max(1.0) as usize);
@@ -223,6 +228,10 @@ impl Domain {
         {
             let problem = "the size of a subdomain is a positive number";
             return Err(Error::input("discretization.size", size, problem, "leave it out for a size from the domain"));
+        }
+        if let Some(counts) = self.counts(cut) {
+            let key = if matches!(cut, Cut::Size(_)) { "discretization.size" } else { "discretization.subdomains" };
+            check_counts(key, counts)?;
         }
         match (&self.extent, *cut) {
             (Extent::Outline(_) | Extent::Mesh(_), Cut::Counts([nx, ny])) => Err(Error::input(
@@ -257,7 +266,6 @@ impl Domain {
                     return Decomposition::rectangle(rectangle.x, rectangle.y, counts);
                 }
                 if self.periodic.is_empty() {
-                    check_counts(counts)?;
                     self.cut_divided(rectangle, counts)
                 } else {
                     Decomposition::rectangle(rectangle.x, rectangle.y, counts)?.periodic(&self.periodic)
@@ -367,10 +375,8 @@ impl fmt::Display for Domain {
 }
 
 /// Refuses counts that cut into nothing, or into too much.
-fn check_counts([nx, ny]: [usize; 2]) -> Result<()> {
-    let refuse = |problem: String, hint: &str| {
-        Err(Error::input("discretization.subdomains", format!("[{nx}, {ny}]"), problem, hint))
-    };
+fn check_counts(key: &str, [nx, ny]: [usize; 2]) -> Result<()> {
+    let refuse = |problem: String, hint: &str| Err(Error::input(key, format!("[{nx}, {ny}]"), problem, hint));
     match nx.saturating_mul(ny) {
         0 => refuse("there must be at least one subdomain in each direction".into(), "for example [4, 4]"),
         count if count > MOST_SUBDOMAINS => {

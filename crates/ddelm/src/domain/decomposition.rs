@@ -376,7 +376,7 @@ impl Decomposition {
     }
 
     /// The rectangle and its grid, if the decomposition is one.
-    pub fn grid(&self) -> Option<([f64; 2], [f64; 2], [usize; 2])> {
+    pub(super) fn grid(&self) -> Option<([f64; 2], [f64; 2], [usize; 2])> {
         match (&self.locator, &self.trunk.origin) {
             (Locator::Grid, Origin::Grid { x, y, counts }) => Some((*x, *y, *counts)),
             _ => None,

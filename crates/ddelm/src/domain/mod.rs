@@ -48,6 +48,7 @@ pub mod curve;
 mod decompose;
 pub mod decomposition;
 pub mod divided;
+pub mod division;
 pub mod exponents;
 pub mod forest;
 pub mod geometry;

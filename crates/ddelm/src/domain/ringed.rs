@@ -127,11 +127,6 @@ impl Decomposition {
         self.rings.as_ref().map(|rings| &rings.base)
     }
 
-    /// [`Decomposition::grid`] of the decomposition without its rings.
-    pub fn grid_without_rings(&self) -> Option<([f64; 2], [f64; 2], [usize; 2])> {
-        self.without_rings().unwrap_or(self).grid()
-    }
-
     /// If a subdomain is a ring: the vertex of [the decomposition without rings](Decomposition::without_rings) that it is about, and
     /// how many rings are around it.
     pub fn ring(&self, s: usize) -> Option<(usize, usize)> {

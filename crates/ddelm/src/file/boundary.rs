@@ -85,9 +85,10 @@ pub(super) fn with_periodic_sides(root: &Section, domain: Domain) -> Result<Doma
         }
     };
     let example = "[\"x\"], [\"x\", \"y\"] or [[\"left\", \"right\"]]";
+    let [left, right, bottom, top] = SIDES;
     let one = |key: &str, value: &Value| match &value.kind {
-        Kind::String(name) if name == "x" => direction(key, value, ["left", "right"]),
-        Kind::String(name) if name == "y" => direction(key, value, ["bottom", "top"]),
+        Kind::String(name) if name == "x" => direction(key, value, [left, right]),
+        Kind::String(name) if name == "y" => direction(key, value, [bottom, top]),
         Kind::Array(_) => pair(key, value, "[\"left\", \"right\"]", side).map(|[a, b]| (a, b)),
         other => Err(unexpected(key, other, "\"x\", \"y\" or a pair of sides", &format!("for example {example}"))),
     };

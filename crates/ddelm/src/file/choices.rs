@@ -12,7 +12,6 @@ use crate::domain::collocation::Nodes;
 use crate::method::settings::{Corners, GivenWeights, InterfaceSolver, Method, Preset, Settings, Sharing, Truncation};
 use crate::network::activation::Activation;
 use crate::network::features::Initialization;
-use crate::solve::case::CELLS;
 
 pub(super) const DISCRETIZATION: &[&str] = &[
     "subdomains",
@@ -40,8 +39,8 @@ pub(super) struct Choices {
     pub tolerance: Option<f64>,
     /// Whether to estimate the error, if the file says.
     pub estimate: Option<bool>,
-    /// Cells of the finite element grid.
-    pub cells: [usize; 2],
+    /// Cells of finite elements, where these are asked for.
+    pub finite_elements: Option<[usize; 2]>,
     /// Everything else.
     pub settings: Settings,
 }
@@ -50,22 +49,25 @@ pub(super) struct Choices {
 pub(super) fn choices(root: &Section, directory: &Path, domain: &Domain) -> Result<Choices> {
     let preset = root.choice("preset", &[("fast", Preset::Fast), ("paper", Preset::Paper)])?.unwrap_or_default();
     let mut settings = Settings::preset(preset);
-    let methods = [("schur", Method::Schur), ("elm", Method::Elm), ("locelm", Method::Locelm), ("fem", Method::Fem)];
-    overlay(&mut settings.method, root.choice("method", &methods)?);
+    let networks = [("schur", Some(Method::Schur)), ("elm", Some(Method::Elm)), ("locelm", Some(Method::Locelm))];
+    let [schur, elm, locelm] = networks;
+    let method = root.choice("method", &[schur, elm, locelm, ("fem", None)])?;
+    overlay(&mut settings.method, method.flatten());
+    let is_fem = method == Some(None);
     network(&root.section("network", NETWORK)?, directory, &mut settings)?;
     interface(&root.section("interface", INTERFACE)?, &mut settings)?;
     let section = root.section("discretization", DISCRETIZATION)?;
     let tolerance = tolerance(&section)?;
-    let cells = cells(&section, settings.method == Method::Fem)?;
+    let finite_elements = cells(&section, is_fem)?;
     settings.max_memory = max_memory(&section)?;
     settings.max_subdomains = section.whole("max_subdomains")?;
     settings.max_seconds = max_seconds(&section)?;
     overlay(&mut settings.corners, corners(&section)?);
     Ok(Choices {
-        cut: sizes(&section, domain, tolerance.is_some() || settings.method == Method::Fem, &mut settings)?,
+        cut: sizes(&section, domain, tolerance.is_some() || is_fem, &mut settings)?,
         tolerance,
         estimate: section.flag("estimate")?,
-        cells,
+        finite_elements,
         settings,
     })
 }
@@ -83,8 +85,8 @@ fn sizes(section: &Section, domain: &Domain, free: bool, settings: &mut Settings
         }
         (Some(counts), None) => Cut::Counts(counts),
         (None, Some(size)) => Cut::Size(size),
-        (None, None) if domain.as_rectangle().is_none() => Cut::Default,
-        (None, None) if settings.method == Method::Elm => Cut::Counts([1, 1]),
+        (None, None) if domain.suggests_sizes() => Cut::Default,
+        (None, None) if settings.method == Method::Elm => Cut::WHOLE,
         (None, None) if free => Cut::Counts(START),
         (None, None) => return Err(missing("subdomains", "[4, 4]")),
     };
@@ -157,16 +159,19 @@ fn corners(section: &Section) -> Result<Option<Corners>> {
     Ok(word.map(|word| words[word].clone()))
 }
 
-/// The cells of the finite element grid.
-fn cells(section: &Section, finite_elements: bool) -> Result<[usize; 2]> {
-    let Some(value) = section.get("cells") else { return Ok([CELLS; 2]) };
+/// Cells of finite elements along a side, where nothing else is asked for.
+const CELLS: usize = 256;
+
+/// The cells of finite elements, if these are asked for.
+fn cells(section: &Section, is_fem: bool) -> Result<Option<[usize; 2]>> {
+    let Some(value) = section.get("cells") else { return Ok(is_fem.then_some([CELLS; 2])) };
     let key = section.key("cells");
-    if !finite_elements {
+    if !is_fem {
         return Err(Error::input(key, "...", "only method = \"fem\" has cells", "use subdomains and points"));
     }
     match value.kind {
-        Kind::Integer(_) => Ok([whole(&key, value)?; 2]),
-        _ => pair(&key, value, "[256, 256]", whole),
+        Kind::Integer(_) => Ok(Some([whole(&key, value)?; 2])),
+        _ => pair(&key, value, "[256, 256]", whole).map(Some),
     }
 }
 

@@ -6,7 +6,7 @@ use super::*;
 use crate::base::npz::{self, Array};
 use crate::base::progress::Silent;
 use crate::domain::area::Cut;
-use crate::method::settings::{InterfaceSolver, Method, Sharing};
+use crate::method::settings::{InterfaceSolver, Sharing};
 use crate::problem::gallery;
 use crate::problem::model::{ConditionKind, Equation};
 use crate::problem::random_field::RandomField;
@@ -37,7 +37,7 @@ pub(super) fn mistake(file: &ProblemFile) -> (String, String) {
 #[test]
 fn a_file_means_what_it_says() {
     let case = ProblemFile::new(GOOD).case().unwrap();
-    assert_eq!(case.domain.as_rectangle(), Some(([0.0, 1.0], [0.0, 2.0])));
+    assert_eq!(case.domain.plain_rectangle("a test").unwrap(), ([0.0, 1.0], [0.0, 2.0]));
     assert_eq!(case.cut, Cut::Counts([2, 3]));
     assert_eq!((case.settings.points, case.settings.neurons()), (9, 81));
     assert!(!case.estimate && case.tolerance.is_none());
@@ -50,7 +50,7 @@ fn choices_lie_over_the_preset() {
     let settings = file.case().unwrap().settings;
     assert_eq!(settings.sharing, Sharing::Independent);
     assert_eq!((settings.interface, settings.seed), (InterfaceSolver::Direct, 7));
-    assert_eq!(ProblemFile::new(GOOD).set("method=fem").case().unwrap().settings.method, Method::Fem);
+    assert_eq!(ProblemFile::new(GOOD).set("method=fem").case().unwrap().finite_elements, Some([256; 2]));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::base::error::Result;
 use crate::domain::collocation::{Collocation, Nodes};
 use crate::domain::decomposition::{Decomposition, Edge, EdgeSide};
 use crate::domain::map::Point;
-use crate::local::operator::{Places, Scene};
+use crate::local::places::{Places, Scene};
 use crate::problem::operators::Coefficients;
 
 /// Advection that differs by more than this, relative to it, from one side of an edge to the other jumps.

@@ -4,14 +4,11 @@
 //! problem, its Dirichlet-to-Neumann map, and a nested-dissection factorization of the interface system. They
 //! are meant to warn of an hour or of 100 GB, not to tell 2 s from 3 s.
 
-use std::collections::HashSet;
-
 use crate::base::error::Result;
 use crate::base::memory;
 use crate::domain::collocation::{Nodes, side_nodes};
 use crate::domain::decomposition::Decomposition;
-use crate::domain::map::Affine;
-use crate::domain::shape::Shape;
+use crate::domain::division::Tally;
 use crate::method::settings::{Coupling, InterfaceSolver, Settings, Sharing};
 use crate::problem::model::Equation;
 
@@ -26,9 +23,6 @@ const USUAL_RANK: f64 = 0.8;
 
 /// What is left of the interface system's memory where subdomains are congruent.
 const CONGRUENT: f64 = 0.45;
-
-/// Digits to which the maps of scaled copies agree.
-const SAME_SHAPE: f64 = 1e8;
 
 /// Matrices of rows and neurons that there are at a time while the reference basis is made.
 const BASIS: f64 = 1.2;
@@ -48,39 +42,10 @@ pub struct Cost {
     pub seconds: f64,
 }
 
-/// How many there are of what a decomposition consists of.
-#[derive(Debug, Clone, Copy)]
-struct Counts {
-    subdomains: usize,
-    /// Subdomains that are not scaled copies of each other.
-    shapes: usize,
-    edges: usize,
-    /// Points inside where subdomains meet.
-    crosses: usize,
-}
-
 impl Cost {
-    /// The cost of a solve on `counts[0] x counts[1]` subdomains with so many threads.
-    pub fn new(equation: &Equation, counts: [usize; 2], settings: &Settings, threads: usize) -> Self {
-        let ([nx, ny], [lx, ly]) = (counts, counts.map(|count| count.saturating_sub(1)));
-        let counts = Counts {
-            subdomains: nx.saturating_mul(ny),
-            shapes: 1,
-            edges: lx.saturating_mul(ny).saturating_add(nx.saturating_mul(ly)),
-            crosses: lx.saturating_mul(ly),
-        };
-        Cost::with(equation, counts, settings, threads)
-    }
-
     /// The cost of a solve on a decomposition with so many threads.
     pub fn on(equation: &Equation, decomposition: &Decomposition, settings: &Settings, threads: usize) -> Self {
-        let counts = Counts {
-            subdomains: decomposition.len(),
-            shapes: shapes(decomposition),
-            edges: decomposition.edges.len(),
-            crosses: decomposition.vertices.iter().filter(|vertex| vertex.parts.is_empty()).count(),
-        };
-        Cost::with(equation, counts, settings, threads)
+        Cost::of(equation, &decomposition.tally(), settings, threads)
     }
 
     /// Refuses a solve that does not fit into the memory of this machine, or into what the settings allow. On a parallel
@@ -89,7 +54,8 @@ impl Cost {
         memory::check("discretization.points", self.bytes / ranks.max(1) as f64, settings.max_memory)
     }
 
-    fn with(equation: &Equation, counts: Counts, settings: &Settings, threads: usize) -> Self {
+    /// The cost of a solve on a decomposition with so many subdomains and edges.
+    pub fn of(equation: &Equation, counts: &Tally, settings: &Settings, threads: usize) -> Self {
         let (pairs, subdomains) = (equation.pairs(), counts.subdomains);
         let (rows, block) = (rows(settings, pairs), inner(settings, pairs) as f64 * pairs as f64);
         let congruent = settings.sharing == Sharing::Shared && equation.has_constant_coefficients();
@@ -118,25 +84,6 @@ impl Cost {
     }
 }
 
-/// How many subdomains are not scaled copies of others; a curved one is none.
-fn shapes(decomposition: &Decomposition) -> usize {
-    let mut known: HashSet<(Shape, [i64; 3])> = HashSet::new();
-    let curved = decomposition.subdomains.iter().filter(|subdomain| match subdomain.map.affine() {
-        None => true,
-        Some(Affine { jacobian: [[a, b], [c, d]], .. }) => {
-            // Lengths of the sides and their angle: turned copies are alike, too.
-            let area = (a * d - b * c).abs();
-            let metric = [a * a + c * c, a * b + c * d, b * b + d * d];
-            let digits = metric.map(|entry| (entry / area * SAME_SHAPE).round() as i64);
-            known.insert((subdomain.map.shape(), digits));
-            false
-        }
-    });
-    // Curved ones are counted first, for that fills the set.
-    let curved = curved.count();
-    curved + known.len()
-}
-
 /// Nodes inside a side of a subdomain.
 fn inner(settings: &Settings, pairs: usize) -> usize {
     side_nodes(settings.nodes, settings.points, pairs)
@@ -151,7 +98,7 @@ fn rows(settings: &Settings, pairs: usize) -> usize {
 }
 
 /// Values on the interior edges, and at the cross points where they are nodes.
-fn unknowns(counts: Counts, settings: &Settings, pairs: usize) -> usize {
+fn unknowns(counts: &Tally, settings: &Settings, pairs: usize) -> usize {
     let crosses = if settings.nodes == Nodes::Uniform { counts.crosses } else { 0 };
     counts.edges.saturating_mul(inner(settings, pairs)).saturating_add(crosses).saturating_mul(pairs)
 }
@@ -187,7 +134,7 @@ mod tests {
         let poisson = Equation::poisson();
         for (counts, points) in [([0, 0], 0), ([0, 5], 1), ([usize::MAX; 2], 16), ([4, 4], usize::MAX / 2)] {
             let settings = Settings { points, max_memory: Some(1 << 40), ..Settings::fast() };
-            let cost = Cost::new(&poisson, counts, &settings, 0);
+            let cost = Cost::of(&poisson, &Tally::of_rectangle(counts), &settings, 0);
             assert_eq!(cost.check_memory(&settings, 0).is_err(), points > 1, "{counts:?} {points}: {cost:?}");
         }
     }

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::domain::division::Count;
 use crate::method::settings::{InterfaceSolver, Method};
 
 /// How a solve ended.
@@ -22,6 +23,30 @@ pub enum Status {
     Unresolved,
 }
 
+/// What a solution was made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Means {
+    /// Networks, by [`Method::Schur`].
+    Schur,
+    /// Networks, by [`Method::Elm`].
+    Elm,
+    /// Networks, by [`Method::Locelm`].
+    Locelm,
+    /// P1 finite elements, the reference, which the crate `ddelm-fem` has.
+    Fem,
+}
+
+impl From<Method> for Means {
+    fn from(method: Method) -> Self {
+        match method {
+            Method::Schur => Means::Schur,
+            Method::Elm => Means::Elm,
+            Method::Locelm => Means::Locelm,
+        }
+    }
+}
+
 /// Relative L2 error beyond which a solution is not called solved.
 pub const UNRESOLVED: f64 = 1e-2;
 
@@ -29,10 +54,12 @@ pub const UNRESOLVED: f64 = 1e-2;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Errors {
     /// Relative L2 norm.
+    #[serde(deserialize_with = "number")]
     pub l2: f64,
     /// Relative H1 norm (values and gradients); `None` where the gradient of the exact solution is not known.
     pub h1: Option<f64>,
     /// Largest absolute error.
+    #[serde(deserialize_with = "number")]
     pub max: f64,
     /// Root mean square of the interface values' error (paper, Table 1); `None` without an interface.
     pub interface_rms: Option<f64>,
@@ -44,17 +71,21 @@ pub struct Errors {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// Relative L2 norm.
+    #[serde(deserialize_with = "number")]
     pub l2: f64,
     /// Relative H1 norm.
+    #[serde(deserialize_with = "number")]
     pub h1: f64,
     /// Largest absolute error.
+    #[serde(deserialize_with = "number")]
     pub max: f64,
     /// Root mean square of the error in every subdomain.
+    #[serde(deserialize_with = "numbers")]
     pub subdomains: Vec<f64>,
     /// Points per side of the second solution.
     pub points: usize,
     /// What is in the estimate for data that neither of the two solutions has seen, relative to the solution.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "number")]
     pub missed: f64,
 }
 
@@ -62,11 +93,11 @@ pub struct Estimate {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Attempt {
     /// Subdomains.
-    pub subdomains: Pieces,
+    pub subdomains: Count,
     /// Points per side of a subdomain.
     pub points: usize,
     /// Estimated relative L2 error; not a number where it was not estimated, because the solution was not resolved.
-    #[serde(with = "crate::method::report::number_or_null")]
+    #[serde(deserialize_with = "number")]
     pub estimate: f64,
 }
 
@@ -74,6 +105,7 @@ pub struct Attempt {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Eigenvalue {
     /// Its real part.
+    #[serde(deserialize_with = "number")]
     pub value: f64,
     /// Its imaginary part, where it has one.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -108,8 +140,10 @@ fn is_zero(value: &f64) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct NewtonStep {
     /// The residual before the step, relative to the terms that should cancel in it.
+    #[serde(deserialize_with = "number")]
     pub residual: f64,
     /// The size of the step, relative to the solution after it.
+    #[serde(deserialize_with = "number")]
     pub change: f64,
     /// The share of the correction that was taken: one, or less where the whole of it made the residual larger.
     pub damping: f64,
@@ -128,51 +162,51 @@ pub struct ContinuationStep {
     pub converged: bool,
 }
 
+/// A solution with fewer points, from which Newton's method began. A factorization takes a twentieth of the work there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewtonStart {
+    /// Points per side.
+    pub points: usize,
+    /// Steps of Newton's method, those at the last value of a continuation.
+    pub steps: usize,
+    /// Factorizations, all together.
+    pub factorizations: usize,
+}
+
 /// How a nonlinear problem was solved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NonlinearReport {
     /// The steps, those at the last value of a continuation.
     pub steps: Vec<NewtonStep>,
-    /// Factorizations of a linear problem, all together: that of the initial guess, those of the steps, and those on the way of
-    /// a continuation.
+    /// Factorizations of a linear problem with all points, all together: that of the initial guess, those of the steps, and those on
+    /// the way of a continuation.
     pub factorizations: usize,
+    /// What was done with fewer points to begin with, where that helped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<NewtonStart>,
     /// The residual of the solution, relative to the terms that should cancel in it.
+    #[serde(deserialize_with = "number")]
     pub residual: f64,
     /// The values of the parameter that were tried, in order; none without a continuation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub continuation: Vec<ContinuationStep>,
 }
 
-/// Numbers of subdomains.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Pieces {
-    /// In x and y.
-    Grid([usize; 2]),
-    /// In all.
-    Total(usize),
+/// A number that may be none: JSON has no other word for it than null.
+fn number<'d, D: Deserializer<'d>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
-impl std::fmt::Display for Pieces {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Pieces::Grid([nx, ny]) => write!(f, "{nx} x {ny}"),
-            Pieces::Total(count) => write!(f, "{count}"),
-        }
-    }
+/// [`number`], several of them.
+fn numbers<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    let read = Vec::<Option<f64>>::deserialize(deserializer)?;
+    Ok(read.into_iter().map(|value| value.unwrap_or(f64::NAN)).collect())
 }
 
-/// Numbers that may be none: JSON has no other word for them than null.
-mod number_or_null {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-        Some(*value).filter(|v| v.is_finite()).serialize(serializer)
-    }
-
-    pub fn deserialize<'d, D: Deserializer<'d>>(deserializer: D) -> Result<f64, D::Error> {
-        Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
-    }
+/// [`number`], several of them with names.
+fn named_numbers<'d, D: Deserializer<'d>>(deserializer: D) -> Result<BTreeMap<String, f64>, D::Error> {
+    let read = BTreeMap::<String, Option<f64>>::deserialize(deserializer)?;
+    Ok(read.into_iter().map(|(name, value)| (name, value.unwrap_or(f64::NAN))).collect())
 }
 
 /// The interface system.
@@ -196,6 +230,22 @@ pub struct InterfaceReport {
     /// that factors it sends is not in it.
     #[serde(default)]
     pub bytes_sent: u64,
+}
+
+impl InterfaceReport {
+    /// The report of a system that is solved like that, before anything is known of how it went.
+    pub fn new(solver: InterfaceSolver, unknowns: usize) -> Self {
+        InterfaceReport {
+            unknowns,
+            solver,
+            iterations: 0,
+            refinements: 0,
+            last_correction: None,
+            relative_residual: None,
+            factor_nonzeros: None,
+            bytes_sent: 0,
+        }
+    }
 }
 
 /// A smallest and a largest value.
@@ -244,8 +294,8 @@ pub struct Seconds {
 pub struct Report {
     /// How it ended.
     pub status: Status,
-    /// How the local problems were put together.
-    pub method: Method,
+    /// What the solution was made of.
+    pub method: Means,
     /// Number of subdomains.
     pub subdomains: usize,
     /// Number of vertices with rings.
@@ -260,7 +310,7 @@ pub struct Report {
     /// What was tried to reach a tolerance, in order.
     pub attempts: Vec<Attempt>,
     /// Numbers that were asked of the solution, by name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "named_numbers")]
     pub integrals: BTreeMap<String, f64>,
     /// The eigenvalues that were asked for, in ascending order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -272,6 +322,7 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nonlinear: Option<NonlinearReport>,
     /// Relative residual of the local least-squares problems.
+    #[serde(deserialize_with = "number")]
     pub residual: f64,
     /// The largest imbalance of a subdomain, relative to the largest flow through one: what flows out through its sides and is
     /// used up inside, less its source. `None` for methods that do not balance fluxes.
@@ -290,6 +341,38 @@ pub struct Report {
 }
 
 impl Report {
+    /// The report of a solve that went as asked. What is found out later (errors, an estimate, the loop around the solve) is not
+    /// in it yet; nor are the residual, which is zero, and rings.
+    pub fn new(
+        method: impl Into<Means>,
+        [subdomains, points]: [usize; 2],
+        interface: InterfaceReport,
+        features: FeaturesReport,
+        seconds: Seconds,
+    ) -> Self {
+        Report {
+            status: Status::Solved,
+            method: method.into(),
+            subdomains,
+            rings: 0,
+            points,
+            errors: None,
+            estimate: None,
+            attempts: Vec::new(),
+            integrals: BTreeMap::new(),
+            eigenvalues: Vec::new(),
+            time: None,
+            nonlinear: None,
+            residual: 0.0,
+            conservation: None,
+            interface,
+            features,
+            seconds,
+            peak_memory_bytes: peak_memory_bytes(),
+            warnings: Vec::new(),
+        }
+    }
+
     /// Warns of a large error and says whether it is large. An error that a tolerance allows is not, and one against an
     /// exact solution that is not `consistent` says nothing.
     pub fn judge(&mut self, tolerance: Option<f64>, consistent: bool) -> bool {

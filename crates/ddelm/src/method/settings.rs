@@ -37,9 +37,6 @@ pub enum Method {
     Elm,
     /// Local networks with continuity rows in one global least-squares problem (LocELM, DPIELM).
     Locelm,
-    /// P1 finite elements, the reference: no networks. Not for [`Solver`](crate::solve::solver::Solver); the
-    /// crate `ddelm-fem` has them.
-    Fem,
 }
 
 /// Whether subdomains have the same features.

@@ -16,8 +16,9 @@ use crate::base::error::Result;
 use crate::base::progress::Progress;
 use crate::domain::area::{Cut, Domain};
 use crate::domain::decomposition::Decomposition;
+use crate::domain::division::Division;
 use crate::interface::{Exchange, agreed};
-use crate::method::report::{Attempt, Estimate, Pieces, Status};
+use crate::method::report::{Attempt, Estimate, Status};
 use crate::method::settings::Settings;
 use crate::problem::model::Problem;
 use crate::solution::evaluate::Solution;
@@ -79,7 +80,7 @@ struct Search<'a> {
 
 /// A solution on the way.
 struct Found {
-    counts: [usize; 2],
+    division: Division,
     solution: Solution,
 }
 
@@ -98,7 +99,7 @@ pub fn solve_to_tolerance(
     let points = ((digits + EXTRA_POINTS).round() as usize).clamp(POINTS[0], POINTS[1]);
     let settings = Settings { points, neurons: None, ..settings.clone() };
     let start = Instant::now();
-    if domain.counts(&Cut::Default).is_none() || problem.mean.is_some() {
+    let Some(division) = Division::first(domain, exchange.size()).filter(|_| problem.mean.is_none()) else {
         let plain = domain.decompose_for(&Cut::Default, problem.equation.order() > 2)?;
         let first = with_corners(problem, plain, &settings)?;
         let (attempts, nonlinear) = (Vec::new(), nonlinear.clone());
@@ -106,27 +107,26 @@ pub fn solve_to_tolerance(
         let triangles = (0, 0);
         return Splitting { exchange, problem, settings, nonlinear, tolerance, progress, attempts, start, triangles }
             .run(first);
-    }
+    };
     let (nonlinear, data, attempts) = (nonlinear.clone(), Cow::Borrowed(problem), Vec::new());
-    Search { exchange, problem, domain, settings, nonlinear, data, tolerance, progress, attempts, start }.run()
+    Search { exchange, problem, domain, settings, nonlinear, data, tolerance, progress, attempts, start }.run(division)
 }
 
 impl Search<'_> {
-    fn run(mut self) -> Result<Solution> {
-        let first = first_counts(self.domain, self.exchange.size());
+    fn run(mut self, first: Division) -> Result<Solution> {
         let mut coarse = self.solve(first)?;
         // The last error that is known, of which decomposition, and what it promised for the present one.
-        let mut before: Option<(f64, [usize; 2])> = None;
+        let mut before: Option<(f64, Division)> = None;
         let mut promised: Option<f64> = None;
         let mut best: Option<(Solution, f64)> = None;
         loop {
-            let companion = self.companion(coarse.counts)?;
+            let companion = self.companion(coarse.division)?;
             let fine = self.solve(companion)?;
             let (mut estimate, missed) = self.estimate(&coarse, &fine, promised)?;
             let error = self.agreed_error(&estimate);
-            let subdomains = Pieces::Grid(coarse.counts);
+            let subdomains = coarse.division.count();
             self.attempts.push(Attempt { subdomains, points: self.settings.points, estimate: error });
-            let order = self.order(before, error, coarse.counts);
+            let order = self.order(before, error, coarse.division);
             let concentrated = self.exchange.any(estimate.as_ref().is_some_and(is_concentrated));
             let reached = error <= self.tolerance;
             if best.as_ref().is_none_or(|b| error < b.1) {
@@ -134,10 +134,10 @@ impl Search<'_> {
                 solution.report.estimate = estimate.take();
                 best = Some((solution, error));
             }
-            let next = self.next(coarse.counts, fine.counts, error, order);
-            let too_large = next.iter().product::<usize>() * self.settings.points.pow(2) > LARGEST;
+            let next = self.next(coarse.division, fine.division, error, order);
+            let too_large = next.subdomains() * self.settings.points.pow(2) > LARGEST;
             let stuck = before.is_some_and(|(last, _)| last < 1e-9 && error > 0.5 * last);
-            let hopeless = self.is_hopeless(coarse.counts, missed);
+            let hopeless = self.is_hopeless(coarse.division, missed);
             if reached || too_large || stuck || hopeless {
                 let (mut solution, _) = best.expect("an error was found");
                 solution.report.attempts = self.attempts;
@@ -147,8 +147,9 @@ impl Search<'_> {
                 return Ok(solution);
             }
             // Where more subdomains everywhere are slow, or errors are in few places, more are needed somewhere.
-            if let Some((_, counts)) = before.filter(|_| concentrated || order < SMOOTH * self.settings.points as f64) {
-                let plain = self.domain.decompose(&Cut::Counts(counts))?;
+            if let Some((_, division)) = before.filter(|_| concentrated || order < SMOOTH * self.settings.points as f64)
+            {
+                let plain = self.domain.decompose(&division.cut())?;
                 let first = with_corners(self.problem, plain, &self.settings)?;
                 let Search { exchange, problem, settings, tolerance, progress, attempts, start, .. } = self;
                 let settings = splitting_settings(settings);
@@ -167,14 +168,14 @@ impl Search<'_> {
                 }
                 .run(first);
             }
-            before = Some((error, coarse.counts));
-            promised = Some(error * growth(coarse.counts, next).powf(-order));
-            coarse = if next == fine.counts { fine } else { self.solve(next)? };
+            before = Some((error, coarse.division));
+            promised = Some(error * coarse.division.growth(next).powf(-order));
+            coarse = if next == fine.division { fine } else { self.solve(next)? };
         }
     }
 
-    fn solve(&mut self, counts: [usize; 2]) -> Result<Found> {
-        let plain = self.domain.decompose(&Cut::Counts(counts))?;
+    fn solve(&mut self, division: Division) -> Result<Found> {
+        let plain = self.domain.decompose(&division.cut())?;
         let decomposition = Arc::new(with_corners(self.problem, plain, &self.settings)?);
         let (exchange, settings, nonlinear) = (self.exchange, &self.settings, &self.nonlinear);
         let solution = solve_once(exchange, self.problem, decomposition, settings, nonlinear, self.progress)?;
@@ -183,7 +184,7 @@ impl Search<'_> {
             self.nonlinear.initial = Some(Arc::new(solution.clone()));
             self.nonlinear.continuation = None;
         }
-        Ok(Found { counts, solution })
+        Ok(Found { division, solution })
     }
 
     /// How far data are off between few nodes.
@@ -194,20 +195,20 @@ impl Search<'_> {
 
     /// A slightly finer decomposition: a quarter more subdomains in each direction, at least one; or twice as many, where data
     /// jump along lines of the first.
-    fn companion(&self, counts: [usize; 2]) -> Result<[usize; 2]> {
-        self.aligned(counts.map(|c| c + (c / 4).max(1)), counts)
+    fn companion(&self, division: Division) -> Result<Division> {
+        self.aligned(division.finer(), division)
     }
 
-    /// These counts, or the next multiples of counts whose lines are kept, if data jump along them.
-    fn aligned(&self, wanted: [usize; 2], lines: [usize; 2]) -> Result<[usize; 2]> {
-        let multiples = [0, 1].map(|k| wanted[k].div_ceil(lines[k]) * lines[k]);
-        if multiples == wanted {
+    /// This division, or the next one that keeps the lines of another, if data jump along them.
+    fn aligned(&self, wanted: Division, lines: Division) -> Result<Division> {
+        let keeping = wanted.keeping(lines);
+        if keeping == wanted {
             return Ok(wanted);
         }
-        let mismatch = |counts| self.mismatch(&self.domain.decompose(&Cut::Counts(counts))?);
+        let mismatch = |division: Division| self.mismatch(&self.domain.decompose(&division.cut())?);
         let free = mismatch(wanted)?;
-        let keep = free > JUMP && 4.0 * mismatch(multiples)? < free;
-        Ok(if keep { multiples } else { wanted })
+        let keep = free > JUMP && 4.0 * mismatch(keeping)? < free;
+        Ok(if keep { keeping } else { wanted })
     }
 
     /// The estimate of the first solution from a second one, on the rank that has them, and what both missed of the data.
@@ -224,8 +225,7 @@ impl Search<'_> {
         }
         // Good news needs a second source: what coarser solutions promised, or another decomposition.
         if promised.is_none_or(|promised| error < SURPRISE * promised) {
-            let [nx, ny] = first.counts;
-            let other = self.aligned([nx + 1, ny], first.counts)?;
+            let other = self.aligned(first.division.one_more(), first.division)?;
             let third = self.solve(other)?;
             let other = compare(&third)?;
             if self.agreed_error(&other) > error {
@@ -250,30 +250,29 @@ impl Search<'_> {
     }
 
     /// The order of convergence in the size of the subdomains: as found in the last step, or about the points.
-    fn order(&self, before: Option<(f64, [usize; 2])>, error: f64, counts: [usize; 2]) -> f64 {
+    fn order(&self, before: Option<(f64, Division)>, error: f64, division: Division) -> f64 {
         let points = self.settings.points as f64;
         match before {
             // An error of one and more says nothing, unless it stays.
             Some((last, coarser)) if (last < 1.0 || error > 0.1) && error > 0.0 => {
-                ((last / error).ln() / growth(coarser, counts).ln()).clamp(1.0, points + 2.0)
+                ((last / error).ln() / coarser.growth(division).ln()).clamp(1.0, points + 2.0)
             }
             _ => points - 1.0,
         }
     }
 
-    /// The counts that the error asks for.
-    fn next(&self, counts: [usize; 2], finer: [usize; 2], error: f64, order: f64) -> [usize; 2] {
+    /// The division that the error asks for.
+    fn next(&self, division: Division, finer: Division, error: f64, order: f64) -> Division {
         let wanted = (error / (AIM * self.tolerance)).powf(1.0 / order);
         let step = if wanted.is_finite() { wanted.clamp(1.0, LONGEST_STEP) } else { LONGEST_STEP };
-        let next = counts.map(|c| (c as f64 * step).ceil() as usize);
-        let next = [0, 1].map(|k| next[k].max(finer[k]));
-        self.aligned(next, counts).unwrap_or(next)
+        let next = division.grown(step, finer);
+        self.aligned(next, division).unwrap_or(next)
     }
 
     /// Whether data are not resolved that the largest decomposition would not resolve, either: what is missed of a jump is
     /// halved with the subdomains at best.
-    fn is_hopeless(&self, counts: [usize; 2], missed: f64) -> bool {
-        let subdomains = counts[0] * counts[1];
+    fn is_hopeless(&self, division: Division, missed: f64) -> bool {
+        let subdomains = division.subdomains();
         let left = (LARGEST / (self.settings.points.pow(2) * subdomains)).max(1) as f64;
         subdomains >= ENOUGH_SUBDOMAINS && missed / left.sqrt() > self.tolerance
     }
@@ -290,22 +289,4 @@ fn is_concentrated(estimate: &Estimate) -> bool {
 /// More points, where subdomains are small only where they must be.
 fn splitting_settings(settings: Settings) -> Settings {
     Settings { points: settings.points + 2, ..settings }
-}
-
-/// How many times as many subdomains there are in a direction.
-fn growth(coarse: [usize; 2], fine: [usize; 2]) -> f64 {
-    ((fine[0] * fine[1]) as f64 / (coarse[0] * coarse[1]) as f64).sqrt()
-}
-
-/// Two subdomains across the shorter side, and nearly square ones; twice as many until every rank has one.
-fn first_counts(domain: &Domain, ranks: usize) -> [usize; 2] {
-    let [x0, x1, y0, y1] = domain.bounding_box();
-    let (x, y) = ([x0, x1], [y0, y1]);
-    let ratio = (x[1] - x[0]) / (y[1] - y[0]);
-    let along = |r: f64| ((2.0 * r).round() as usize).clamp(2, 32);
-    let mut counts = if ratio >= 1.0 { [along(ratio), 2] } else { [2, along(1.0 / ratio)] };
-    while counts[0] * counts[1] < ranks {
-        counts = counts.map(|c| 2 * c);
-    }
-    counts
 }

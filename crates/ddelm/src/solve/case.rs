@@ -7,7 +7,8 @@ use crate::base::error::{Error, Result};
 use crate::base::progress::{Progress, Stage};
 use crate::domain::area::{Cut, Domain};
 use crate::domain::collocation::Collocation;
-use crate::domain::decomposition::{Decomposition, MOST_SUBDOMAINS};
+use crate::domain::decomposition::Decomposition;
+use crate::domain::division::Count;
 use crate::domain::shape::Shape;
 use crate::exchange::Serial;
 use crate::interface::{Exchange, agreed};
@@ -21,7 +22,7 @@ use crate::solution::evaluate::Solution;
 use crate::solve::adaptive::solve_to_tolerance;
 use crate::solve::corners::{may_have_rings, with_corners};
 use crate::solve::eigenvalues::{Eigenpair, Eigenvalues};
-use crate::solve::estimate::{assess, at_solution, other_count};
+use crate::solve::estimate::{assess, at_solution};
 use crate::solve::newton::{Nonlinear, solve_once};
 use crate::solve::plan::check_sizes;
 use crate::solve::resolution::Resolution;
@@ -43,8 +44,8 @@ pub struct Case {
     pub tolerance: Option<f64>,
     /// Whether to estimate the error.
     pub estimate: bool,
-    /// Cells of the grid, where the method is finite elements.
-    pub cells: [usize; 2],
+    /// Cells in x and y, where finite elements are to be used, and not networks: the crate `ddelm-fem` has them.
+    pub finite_elements: Option<[usize; 2]>,
     /// Numbers that are asked of the solution, by name.
     pub functionals: Vec<(String, Functional)>,
     /// The eigenvalues to find, where they are asked for, and not a solution.
@@ -69,29 +70,10 @@ impl Case {
         Ok(Arc::new(ringed))
     }
 
-    /// The subdomains in x and y of a plain rectangle, without rings: periodic sides are interfaces, and divided ones cut more
-    /// than they are asked to.
-    fn counts(&self) -> Option<[usize; 2]> {
-        let plain = self.domain.plain_rectangle("plain costs").is_ok();
-        self.domain.counts(&self.cut).filter(|_| plain)
-    }
-
     /// Refuses what cannot be solved, as far as that can be told without computing.
     pub fn validate(&self) -> Result<()> {
         self.settings.validate()?;
         self.domain.check_cut(&self.cut)?;
-        let counts = self.domain.counts(&self.cut);
-        if let Some([nx, ny]) = counts {
-            if nx.saturating_mul(ny) > MOST_SUBDOMAINS {
-                let (problem, shown) =
-                    (format!("there can be at most {MOST_SUBDOMAINS} subdomains"), format!("[{nx}, {ny}]"));
-                return Err(Error::input(self.cut_key(), shown, problem, "use more points"));
-            }
-            // Without building a large decomposition for it.
-            if nx.min(ny) == 0 {
-                self.domain.decompose(&self.cut)?;
-            }
-        }
         if self.time.is_none() {
             self.problem.check_steady()?;
         }
@@ -104,24 +86,24 @@ impl Case {
                 return Err(Error::input("eigenvalues.count", wanted.count, problem, "leave [time] out"));
             }
         }
-        if self.settings.method == Method::Fem {
+        if self.finite_elements.is_some() {
             self.domain.plain_rectangle("finite elements")?;
             return Ok(());
         }
         let (nodes, pairs) = (self.settings.nodes, self.problem.equation.pairs());
         let collocation = Collocation::new(Shape::Quadrilateral, nodes, self.settings.points, pairs, false);
-        if self.settings.method == Method::Elm && counts.is_none() {
+        if self.settings.method == Method::Elm && !self.domain.can_be_whole() {
             let problem = "one network is one subdomain, and that is a rectangle";
             return Err(Error::input("method", "\"elm\"", problem, "use method = \"schur\""));
         }
-        check_sizes(&self.settings, collocation.rows(), counts.map_or(1, |[nx, ny]| nx * ny))
+        check_sizes(&self.settings, collocation.rows(), self.domain.count(&self.cut).map_or(1, Count::total))
     }
 
     fn validate_nonlinear(&self) -> Result<()> {
         self.problem.validate(self.domain.parts().len())?;
         self.nonlinear.validate()?;
         if self.problem.is_nonlinear() {
-            if matches!(self.settings.method, Method::Fem | Method::Locelm) {
+            if self.finite_elements.is_some() || self.settings.method == Method::Locelm {
                 let problem = "this method solves linear problems only, and a formula depends on u";
                 return Err(Error::input("method", "...", problem, "leave it out, or use method = \"schur\""));
             }
@@ -148,6 +130,9 @@ impl Case {
     fn validate_time(&self, time: &Time) -> Result<()> {
         time.check(&self.problem)?;
         time.posed(&self.problem, time.end - time.start, time.start).validate(self.domain.parts().len())?;
+        if time.is_implicit(&self.problem) {
+            newton::check(&Serial, &self.settings)?;
+        }
         self.check_loop("time")
     }
 
@@ -204,21 +189,14 @@ impl Case {
         Ok(pairs)
     }
 
-    /// The setting that says how the domain is cut.
-    fn cut_key(&self) -> &'static str {
-        match self.cut {
-            Cut::Size(_) => "discretization.size",
-            Cut::Counts(_) | Cut::Default => "discretization.subdomains",
-        }
-    }
-
     /// What a solve takes with so many threads, without its estimate.
     pub fn cost(&self, threads: usize) -> Result<Cost> {
         let (equation, settings) = (&self.problem.equation, &self.settings);
         // Rings add little: what does not fit without them need not be built.
         let is_enough =
             |plain: &Cost| !may_have_rings(&self.problem, settings) || plain.check_memory(settings, 1).is_err();
-        match self.counts().map(|counts| Cost::new(equation, counts, settings, threads)).filter(is_enough) {
+        let foreseen = self.domain.foreseen(&self.cut);
+        match foreseen.map(|tally| Cost::of(equation, &tally, settings, threads)).filter(is_enough) {
             Some(cost) => Ok(cost),
             None => Ok(Cost::on(equation, &*self.decomposition()?, settings, threads)),
         }
@@ -233,6 +211,7 @@ impl Case {
 
     /// [`Case::solve`] on a parallel machine: rank 0 has the whole solution. All ranks find the same outcome.
     pub fn solve_on(&self, exchange: &Arc<dyn Exchange>, progress: &dyn Progress) -> Result<Solution> {
+        self.check_networks()?;
         if self.eigenvalues.is_some() {
             alone(exchange.as_ref(), "eigenvalues")?;
             return Ok(self.eigenpairs(progress)?.swap_remove(0).function);
@@ -247,17 +226,21 @@ impl Case {
     /// Refuses a solve on a plain rectangle, or the second one that its estimate takes, that does not fit into memory: before the first
     /// of them, and before there are rings, which add little. Whatever is solved is checked again on its decomposition.
     fn check_memory(&self, ranks: usize) -> Result<()> {
-        let Some(counts) = self.counts() else { return Ok(()) };
         let estimated = self.estimate && self.tolerance.is_none();
-        let counts = if estimated { counts.map(other_count) } else { counts };
-        Cost::new(&self.problem.equation, counts, &self.settings, 1).check_memory(&self.settings, ranks)
+        let cut = if estimated { self.domain.cut_beside(&self.cut) } else { self.cut };
+        match self.domain.foreseen(&cut) {
+            Some(tally) => {
+                Cost::of(&self.problem.equation, &tally, &self.settings, 1).check_memory(&self.settings, ranks)
+            }
+            None => Ok(()),
+        }
     }
 
     /// Whether so many ranks can share the work: each of them needs a subdomain.
     pub fn occupies(&self, ranks: usize) -> bool {
         let coupled = self.settings.method == Method::Schur;
-        let many = |[nx, ny]: [usize; 2]| nx.saturating_mul(ny) >= ranks;
-        let enough = || self.counts().is_some_and(many) || self.decomposition().is_ok_and(|whole| whole.len() >= ranks);
+        let foreseen = || self.domain.foreseen(&self.cut).is_some_and(|tally| tally.subdomains >= ranks);
+        let enough = || foreseen() || self.decomposition().is_ok_and(|whole| whole.len() >= ranks);
         coupled && (self.tolerance.is_some() || enough())
     }
 
@@ -310,6 +293,17 @@ impl Case {
         Ok(())
     }
 
+    /// Refuses to solve by networks where something else is asked for.
+    fn check_networks(&self) -> Result<()> {
+        match self.finite_elements {
+            None => Ok(()),
+            Some(_) => {
+                let problem = "finite elements have no networks to solve for";
+                Err(Error::input("method", "fem", problem, "choose schur, elm or locelm"))
+            }
+        }
+    }
+
     fn solve_as_given(&self, exchange: &Arc<dyn Exchange>, progress: &dyn Progress) -> Result<Solution> {
         self.validate()?;
         // Ranks on different machines have different memory.
@@ -351,7 +345,7 @@ impl Case {
             cut: Cut::Default,
             settings: Settings::default(),
             tolerance: None,
-            cells: [CELLS; 2],
+            finite_elements: None,
             functionals: Vec::new(),
             eigenvalues: None,
             time: None,
@@ -359,9 +353,6 @@ impl Case {
         }
     }
 }
-
-/// Cells of a grid of finite elements along a side, where nothing else is asked for.
-pub const CELLS: usize = 256;
 
 /// Refuses several ranks for what one process does alone.
 fn alone(exchange: &dyn Exchange, key: &str) -> Result<()> {

@@ -68,16 +68,12 @@ impl Second {
         let points = if settings.scaled_rows { settings.points } else { settings.points.min(ENOUGH_POINTS) };
         let fewer = (points - points / 8).max(points.min(FEW_POINTS));
         let rings = !first.ring_vertices().is_empty();
-        // The sides of a periodic rectangle are interfaces: its other decomposition is itself, cut into four.
-        let other = match first.grid_without_rings().filter(|_| !first.is_periodic()) {
-            // Points need not be vertices of another grid.
-            _ if rings && matches!(settings.corners, Corners::Points(_)) => None,
-            Some((x, y, counts)) if counts != [1, 1] => {
-                let plain = Decomposition::rectangle(x, y, counts.map(other_count))?;
-                let other = if rings { with_corners(problem, plain, settings)? } else { plain };
-                Some(on(other, points)?)
-            }
-            _ => None,
+        // Points need not be vertices of another decomposition.
+        let fixed = rings && matches!(settings.corners, Corners::Points(_));
+        let other = match first.beside().filter(|_| !fixed).transpose()? {
+            Some(plain) if rings => Some(on(with_corners(problem, plain, settings)?, points)?),
+            Some(plain) => Some(on(plain, points)?),
+            None => None,
         };
         match other {
             Some(other) if other.resolution.worst() <= 4.0 * seen.worst().max(ROUNDING) => Ok(other),
@@ -100,11 +96,6 @@ impl Second {
         let nonlinear = from_solution(problem, first);
         solve_once(exchange, problem, self.decomposition.clone(), &self.settings, &nonlinear, progress)
     }
-}
-
-/// Subdomains in a direction of the second solution, for so many of the first.
-pub(crate) fn other_count(count: usize) -> usize {
-    count.saturating_add(count.div_ceil(4))
 }
 
 /// The settings of the second solution: the default method with so many points and another seed.
@@ -168,7 +159,8 @@ pub(crate) fn at_solution<'a>(problem: &'a Problem, solution: &Solution) -> Cow<
 /// How a nonlinear problem is solved from a solution of it on another decomposition.
 pub(crate) fn from_solution(problem: &Problem, solution: &Solution) -> Nonlinear {
     let initial = problem.is_nonlinear().then(|| Arc::new(solution.clone()) as FieldRef);
-    Nonlinear { initial, ..Nonlinear::default() }
+    // The guess is as good as a solution with fewer points would be.
+    Nonlinear { initial, nested: false, ..Nonlinear::default() }
 }
 
 /// The estimate of [`assess`] alone.

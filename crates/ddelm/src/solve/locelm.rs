@@ -17,9 +17,9 @@ use crate::base::error::{Error, Result};
 use crate::base::progress::{Progress, Stage};
 use crate::domain::decomposition::Decomposition;
 use crate::local::local_factor::{Columns, matrices};
-use crate::local::operator::Scene;
+use crate::local::places::Scene;
 use crate::local::right_hand_side::{DataRows, RightHandSide};
-use crate::method::report::{FeaturesReport, InterfaceReport, Report, Seconds, Span, Status, peak_memory_bytes};
+use crate::method::report::{FeaturesReport, InterfaceReport, Report, Seconds, Span};
 use crate::method::settings::{InterfaceSolver, Settings};
 use crate::problem::model::Problem;
 use crate::solution::evaluate::Solution;
@@ -81,42 +81,16 @@ pub fn solve(
     progress.begin(Stage::Factor, 1);
     let (coefficients, rank) = least_squares(&blocks, numbering.unknowns(), numbering.jump_count(), settings.cut)?;
     let factor = clock.elapsed().as_secs_f64();
-    let report = Report {
-        status: Status::Solved,
-        method: settings.method,
-        subdomains: decomposition.len(),
-        rings: 0,
-        points: settings.points,
-        errors: None,
-        estimate: None,
-        attempts: Vec::new(),
-        integrals: Default::default(),
-        eigenvalues: Vec::new(),
-        time: None,
-        nonlinear: None,
-        residual: 0.0,
-        conservation: None,
-        interface: InterfaceReport {
-            unknowns: 0,
-            solver: InterfaceSolver::Direct,
-            iterations: 0,
-            refinements: 0,
-            last_correction: None,
-            relative_residual: None,
-            factor_nonzeros: None,
-            bytes_sent: 0,
-        },
-        features: FeaturesReport {
-            neurons: settings.neurons(),
-            scale: settings.scale_for(&problem.equation, collocations.any().shape),
-            rows: collocations.any().rows(),
-            rank: Span { min: rank, max: rank },
-            factorizations: 1,
-        },
-        seconds: Seconds { assemble, factor, total: assemble + factor, ..Seconds::default() },
-        peak_memory_bytes: peak_memory_bytes(),
-        warnings: Vec::new(),
+    let features = FeaturesReport {
+        neurons: settings.neurons(),
+        scale: settings.scale_for(&problem.equation, collocations.any().shape),
+        rows: collocations.any().rows(),
+        rank: Span { min: rank, max: rank },
+        factorizations: 1,
     };
+    let seconds = Seconds { assemble, factor, total: assemble + factor, ..Seconds::default() };
+    let interface = InterfaceReport::new(InterfaceSolver::Direct, 0);
+    let report = Report::new(settings.method, [decomposition.len(), settings.points], interface, features, seconds);
     let remainders = vec![Vec::new(); decomposition.len()];
     Ok(Solution {
         decomposition: decomposition.clone(),

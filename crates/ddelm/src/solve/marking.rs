@@ -175,8 +175,7 @@ fn wish(decomposition: &Decomposition, s: usize, tails: &[Tail; 2], wanted: f64,
     // What a strip does not resolve across itself leaves noise along it.
     let length = |a: usize| jacobian[0][a].hypot(jacobian[1][a]);
     let is_noise = |a: usize| length(a) > STRIP * length(1 - a) && tails[1 - a].last > limit && !is_short(1 - a);
-    let counts =
-        |a: usize| tails[a].last > limit && tails[a].common >= RIVAL * common && !is_short(a) && !is_noise(a);
+    let counts = |a: usize| tails[a].last > limit && tails[a].common >= RIVAL * common && !is_short(a) && !is_noise(a);
     let levels = [0, 1].map(|a| match tails[a].end {
         _ if !counts(a) => 0,
         Some(_) => tails[a].cuts(wanted).clamp(1, MOST_LEVELS),

@@ -20,8 +20,9 @@ use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Progress;
 use crate::domain::decomposition::Decomposition;
+use crate::domain::division::Count;
 use crate::interface::{Exchange, agreed};
-use crate::method::report::{Attempt, Estimate, Pieces, Status};
+use crate::method::report::{Attempt, Estimate, Status};
 use crate::method::settings::{Corners, Settings};
 use crate::problem::model::Problem;
 use crate::solution::evaluate::Solution;
@@ -157,7 +158,7 @@ impl Splitting<'_> {
     }
 
     fn attempted(&mut self, decomposition: &Decomposition, estimate: f64) {
-        let (subdomains, points) = (Pieces::Total(decomposition.len()), self.settings.points);
+        let (subdomains, points) = (Count::Total(decomposition.len()), self.settings.points);
         self.attempts.push(Attempt { subdomains, points, estimate });
     }
 

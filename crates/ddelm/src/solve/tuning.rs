@@ -104,7 +104,7 @@ fn try_scales(case: &Case, u: FieldRef, seeds: usize, progress: &dyn Progress) -
 
 fn check(case: &Case) -> Result<()> {
     let settings = &case.settings;
-    counts(case)?;
+    middle(case)?;
     let own = matches!(settings.initialization, Initialization::He | Initialization::Glorot);
     if own || settings.weights.is_some() {
         let key = if own { "network.initialization" } else { "network.weights" };
@@ -115,30 +115,24 @@ fn check(case: &Case) -> Result<()> {
 
 /// The middle subdomain as a problem of its own, with the values of the solution on its sides.
 fn one_subdomain(case: &Case, u: &FieldRef) -> Result<Case> {
-    let [nx, ny] = counts(case)?;
-    let [x0, x1, y0, y1] = case.domain.bounding_box();
-    let middle = |side: [f64; 2], count: usize| {
-        let (width, k) = ((side[1] - side[0]) / count as f64, count / 2);
-        [side[0] + k as f64 * width, side[0] + (k + 1) as f64 * width]
-    };
     let condition = |side: usize| {
         Condition::fixing(&case.problem.equation, u.clone(), Arc::new(NormalDerivative { u: u.clone(), side }))
     };
     Ok(Case {
         problem: Problem { conditions: (0..4).map(condition).collect(), mean: None, ..case.problem.clone() },
-        domain: Domain::rectangle(middle([x0, x1], nx), middle([y0, y1], ny))?,
-        cut: Cut::Counts([1, 1]),
+        domain: middle(case)?,
+        cut: Cut::WHOLE,
         tolerance: None,
         estimate: case.problem.exact.is_none(),
         ..case.clone()
     })
 }
 
-/// The subdomains in x and y; a subdomain of another domain is no rectangle.
-fn counts(case: &Case) -> Result<[usize; 2]> {
-    case.domain.counts(&case.cut).ok_or_else(|| {
+/// The middle subdomain, if it is a rectangle.
+fn middle(case: &Case) -> Result<Domain> {
+    case.domain.middle_subdomain(&case.cut).unwrap_or_else(|| {
         let hint = "tune a problem on a rectangle, and keep its scale: it belongs to the points";
-        Error::input("domain", &case.domain, "the scale is tuned on a rectangular subdomain", hint)
+        Err(Error::input("domain", &case.domain, "the scale is tuned on a rectangular subdomain", hint))
     })
 }
 

@@ -16,6 +16,7 @@ use crate::local::lift::Lifted;
 use crate::local::local_factor::{Local, LocalData, affine, part_of, product, side_by_side};
 use crate::method::report::{InterfaceReport, Report, Seconds, Status, peak_memory_bytes};
 use crate::solution::evaluate::Solution;
+use crate::solve::plan::Plan;
 
 impl Solver {
     /// Recovers the networks of the subdomains, and reports.
@@ -180,40 +181,31 @@ impl Solver {
                 outcome.last_correction
             ));
         }
+        let Plan { settings, decomposition, portion, .. } = self.plan.as_ref();
+        let interface = InterfaceReport {
+            iterations: outcome.iterations,
+            refinements: outcome.refinements,
+            last_correction: direct.then_some(outcome.last_correction),
+            relative_residual: (!direct && decomposition.len() > 1).then_some(outcome.relative_residual),
+            factor_nonzeros: self.direct.as_ref().map(|f| f.nonzeros()),
+            bytes_sent,
+            ..InterfaceReport::new(settings.interface, portion.whole.unknowns())
+        };
+        let sizes = [decomposition.len(), settings.points];
         Report {
             status: if outcome.converged { Status::Solved } else { Status::MaxIterations },
-            method: self.plan.settings.method,
-            subdomains: self.plan.decomposition.len(),
-            rings: self.plan.decomposition.ring_vertices().len(),
-            points: self.plan.settings.points,
-            errors: None,
-            estimate: None,
-            attempts: Vec::new(),
-            integrals: Default::default(),
-            eigenvalues: Vec::new(),
-            time: None,
-            nonlinear: None,
+            rings: decomposition.ring_vertices().len(),
             residual,
             conservation,
-            interface: InterfaceReport {
-                unknowns: self.plan.portion.whole.unknowns(),
-                solver: self.plan.settings.interface,
-                iterations: outcome.iterations,
-                refinements: outcome.refinements,
-                last_correction: direct.then_some(outcome.last_correction),
-                relative_residual: (!direct && self.plan.decomposition.len() > 1).then_some(outcome.relative_residual),
-                factor_nonzeros: self.direct.as_ref().map(|f| f.nonzeros()),
-                bytes_sent,
-            },
-            features: self.features.clone(),
-            seconds,
             peak_memory_bytes: memory.map(|_| peak as u64),
             warnings,
+            ..Report::new(settings.method, sizes, interface, self.features.clone(), seconds)
         }
     }
 }
 
 /// What the solution of a local problem leaves.
+#[derive(Clone, Copy)]
 pub(super) struct Rest {
     /// The square of its residual.
     pub residual: f64,

@@ -98,7 +98,7 @@ impl Run {
 
     /// The solution.
     pub fn solution(&self, laboratory: &Laboratory, study: Study, problem: &Problem) -> Result<Solution> {
-        laboratory.crew.solve(Job { study, task: Task::Run(*self) }, problem, &laboratory.tracker)
+        laboratory.crew.solve(Job { study, task: Task::Run(*self) }, problem, laboratory.tracker)
     }
 }
 

@@ -15,7 +15,7 @@ use super::reference::Reference;
 use super::run::{Measured, Outcome, Run};
 use super::samples::Samples;
 use super::study::Study;
-use crate::number::error;
+use ddelm::base::number::error;
 
 /// Seconds to compare a solution with the references.
 const COMPARISON: f64 = 3.0;
@@ -57,11 +57,11 @@ pub fn reproduce(laboratory: &Laboratory, number: u8) -> Result<()> {
             grid.row(published_row(&published, reference.is_some()));
         }
         let name = format!("table-{number} {0} x {0} {1}", run.side, preset_name(run.preset));
-        laboratory.tracker.begin(&name, cost.seconds, Some(laboratory.budget.seconds));
+        laboratory.tracker.run_begins(&name, cost.seconds, Some(laboratory.budget.seconds));
         let outcome = run.solve(laboratory, study, &problem, |solution| {
             measure(&problem, solution, run.points, reference.as_deref())
         })?;
-        laboratory.tracker.end(&format!("{name}: {}", summary(&outcome)));
+        laboratory.tracker.run_ends(&format!("{name}: {}", summary(&outcome)));
         grid.row(measured_row(&run, &outcome, reference.is_some()));
         laboratory.write(Item::Table(number), &text(laboratory, &grid, study, reference.as_ref()))?;
     }

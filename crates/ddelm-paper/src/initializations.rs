@@ -17,7 +17,7 @@ use super::markdown::{Grid, number};
 use super::published::{INTERVALS, TABLE_1, TABLE_1_SIDES};
 use super::run::{Measured, Outcome, Run};
 use super::study::Study;
-use crate::number::error;
+use ddelm::base::number::error;
 
 /// The rows of the paper's table.
 const METHODS: [(&str, Initialization); 3] =
@@ -97,7 +97,7 @@ fn measure(laboratory: &Laboratory, run: &Run, what: &str) -> Result<[String; 2]
     let problem = study.problem(&laboratory.realizations)?;
     let name = format!("table-1 {0} x {0} {what}", run.side);
     let cost = run.initialization.map_or(0.0, |weights| cost(laboratory, run.side, run.points, weights));
-    laboratory.tracker.begin(&name, cost, Some(laboratory.budget.seconds));
+    laboratory.tracker.run_begins(&name, cost, Some(laboratory.budget.seconds));
     let outcome =
         run.solve(laboratory, study, &problem, |solution| Measured::against_exact(&problem, solution, run.points))?;
     let cells = match outcome {
@@ -107,6 +107,6 @@ fn measure(laboratory: &Laboratory, run: &Run, what: &str) -> Result<[String; 2]
         Outcome::Done(_) => [const { String::new() }; 2],
         Outcome::Failed(reason) => [reason, String::new()],
     };
-    laboratory.tracker.end(&format!("{name}: {}", cells.join(", ").trim_end_matches(", ")));
+    laboratory.tracker.run_ends(&format!("{name}: {}", cells.join(", ").trim_end_matches(", ")));
     Ok(cells)
 }
