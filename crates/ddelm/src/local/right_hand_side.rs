@@ -9,7 +9,8 @@ use crate::domain::collocation::Collocations;
 use crate::domain::decomposition::{Decomposition, part_name};
 use crate::domain::map::{Point, determinant};
 use crate::domain::sample::Sample;
-use crate::local::operator::{LocalRows, PerimeterRow, Places};
+use crate::local::operator::{LocalRows, PerimeterRow};
+use crate::local::places::Places;
 use crate::problem::field::{Field, FieldRef};
 use crate::problem::model::{Data, Equation};
 
