@@ -12,7 +12,7 @@ target=$(cd "$target" && pwd)
 environment=$target/docs-tests
 if [ ! -x "$environment/bin/python" ]; then python3 -m venv "$environment"; fi
 pip() { "$environment/bin/pip" --quiet --disable-pip-version-check "$@"; }
-pip install 'maturin>=1.9,<2' matplotlib scipy pyvista ipywidgets 'mkdocs>=1.6,<2' mkdocs-material 'mkdocstrings[python]'
+pip install 'maturin>=1.9,<2' matplotlib scipy pyvista ipywidgets 'mkdocs>=1.6,<2' mkdocs-material 'mkdocstrings[python]' ruff
 
 mkdir -p "$target/wheels-dev"
 wheel=$(find "$target/wheels-dev" -name 'ddelm-*.whl' | head -n 1)

@@ -4,16 +4,17 @@
 use ddelm::domain::division::Count;
 use ddelm::{Problem, Report};
 
-use crate::picture::{Scene, svg};
 use crate::summary::summary;
+use ddelm_picture::{Scene, svg};
 
 const STYLE: &str = "\
-body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}\
+body{font:16px/1.5 system-ui,sans-serif;max-width:66rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}\
 h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem;border-bottom:1px solid #ddd}\
 .equation{font:italic 1.35rem Georgia,'Times New Roman',serif;margin:.6rem 0}\
 pre{background:#f5f5f5;padding:.8rem;overflow-x:auto;white-space:pre-wrap;font-size:.86rem;line-height:1.4}\
 .warning{border-left:4px solid #d9822b;background:#fdf3e7;padding:.4rem .8rem;margin:.6rem 0}\
-.pictures{display:flex;flex-wrap:wrap;gap:1rem}.pictures svg{max-width:100%;height:auto}";
+.pictures{display:flex;flex-wrap:wrap;gap:1rem}.pictures figure{flex:1 1 26rem;margin:0;max-width:44rem}\
+.pictures svg{width:100%;height:auto}";
 
 /// What a page tells.
 pub struct Page<'a> {

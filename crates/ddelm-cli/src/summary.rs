@@ -1,11 +1,13 @@
 //! A report for people.
 
+use ddelm::Report;
 use ddelm::domain::division::Count;
+use ddelm::method::report::Status;
 use ddelm::method::report::{Attempt, Eigenvalue, Means, NonlinearReport, TimeReport};
 use ddelm::method::settings::InterfaceSolver;
-use ddelm::{Report, Status};
 
-use crate::number::{bytes, digits, error, seconds};
+use ddelm::base::amount::bytes;
+use ddelm::base::number::{digits, error, seconds};
 
 /// The report in a few lines; `count` is the number of subdomains, or of the cells of finite elements.
 pub fn summary(report: &Report, count: Count) -> String {

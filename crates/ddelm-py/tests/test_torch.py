@@ -53,6 +53,54 @@ def test_modules_take_floats_and_give_nan_outside(wave):
     assert outside.grad[0] != 0 and outside.grad[1] == 0
 
 
+@pytest.mark.parametrize("which", ["wave", "rings"])
+def test_modules_have_the_bits_of_the_solution_and_second_derivatives(which, request, grid):
+    torch = pytest.importorskip("torch")
+    solution = request.getfixturevalue(which)
+    module = solution.to_torch()
+    # Borders of subdomains among them.
+    x, y = (torch.tensor(np.concatenate([v.ravel(), [0.0, 0.5, 1.0, 1 / 3]]), requires_grad=True) for v in grid)
+    at = (x.detach().numpy(), y.detach().numpy())
+    u = module(x, y)
+    assert (u.detach().numpy() == solution(*at)).all()
+    inside = slice(0, 3)
+    ux, uy = torch.autograd.grad(module(x[inside], y[inside]).sum(), (x, y), create_graph=True)
+    uxx, uxy = torch.autograd.grad(ux.sum(), (x, y))
+    (hxx, hxy), _ = solution.hessian(at[0][inside], at[1][inside])
+    size = max(1.0, np.abs([hxx, hxy]).max())
+    assert np.abs(uxx.numpy()[inside] - hxx).max() < 1e-5 * size and np.abs(uxy.numpy()[inside] - hxy).max() < 1e-5 * size
+
+
+def test_values_alone_take_one_call(wave, monkeypatch):
+    torch = pytest.importorskip("torch")
+    import ddelm.torch_module
+
+    module = wave.to_torch()
+    plain, calls = ddelm.torch_module._plain, []
+    monkeypatch.setattr(ddelm.torch_module, "_plain", lambda *arguments: calls.append(1) or plain(*arguments))
+    x = torch.linspace(0.1, 0.9, 5, dtype=torch.float64, requires_grad=True)
+    (slope,) = torch.autograd.grad(module(x, 0.4).sum(), x)
+    assert not calls and np.abs(slope.numpy() - wave.gradient(x.detach().numpy(), 0.4)[0]).max() < 1e-11
+    module(x, 0.4).sum().backward()
+    assert len(calls) == 1
+
+
+def test_modules_can_be_trained(wave):
+    torch = pytest.importorskip("torch")
+    module = wave.to_torch()
+    x = torch.linspace(0.1, 0.9, 9, dtype=torch.float64)
+    before = module(x, 0.4).detach()
+    optimizer = torch.optim.SGD([module.polynomials], lr=1e-3)
+    for _ in range(3):
+        optimizer.zero_grad()
+        ((module(x, 0.4) - before - 0.1) ** 2).sum().backward()
+        optimizer.step()
+    moved = (module(x, 0.4) - before).detach()
+    assert (moved > 1e-6).all() and (moved < 0.1).all()
+    # In single precision there are plain sums only.
+    assert (module.float()(x, 0.4) - before).abs().max() < 1
+
+
 @pytest.fixture
 def without_module():
     """Import the module afresh in the test, and forget it afterwards."""

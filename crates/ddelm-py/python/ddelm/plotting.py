@@ -32,6 +32,9 @@ _TITLES = {
 #: Decades that a logarithmic scale shows at most.
 _DECADES = 6
 
+#: The part of the cells, at either end of the colours, that may have values beyond them.
+_FEW = 0.002
+
 #: A field changes its sign where the smaller of its two signs has this part of its range.
 _BOTH_SIGNS = 0.05
 
@@ -121,6 +124,11 @@ class Picture:
             # Sizes near a zero say nothing, and must not stretch the scale.
             small = float(np.nanquantile(values, 0.02))
             return {"norm": LogNorm(min(max(small, most * 10.0**-_DECADES), most / 10), most), "cmap": "magma"}
+        if self.field != "u":
+            # Next to a corner derivatives may be infinite: a few cells must not take all colours.
+            low, high = (float(np.nanquantile(values, q)) for q in (_FEW, 1 - _FEW))
+            room = 0.2 * (high - low)
+            least, most = max(least, low - room), min(most, high + room)
         size = max(abs(least), abs(most))
         if most - least <= 1e-8 * size or size == 0:
             # A constant would show its rounding errors.
@@ -162,7 +170,7 @@ class Picture:
         if colorbar:
             # As high as the map, and as wide for every shape of it.
             width = 0.045 * max(1.0, (y1 - y0) / (x1 - x0))
-            ax.figure.colorbar(mesh, cax=ax.inset_axes([1.0 + 0.8 * width, 0.0, width, 1.0]))
+            ax.figure.colorbar(mesh, cax=ax.inset_axes([1.0 + 0.8 * width, 0.0, width, 1.0]), extend=_beyond(mesh, shown))
         ax.set(xlim=(x0, x1), ylim=(y0, y1), aspect="equal", xlabel="x", ylabel="y", title=_TITLES[self.field])
         # Labels such as -0.75 must not touch each other.
         ax.locator_params(nbins=6)
@@ -217,7 +225,7 @@ class Picture:
             colours = {"cmap": colours["cmap"]}
         ax = self.axes((6.4, 4.8), projection="3d")
         # The default draws fifty lines of the grid: the surface would have fewer points than it was given.
-        steps: dict[str, Any] = {"rcount": min(len(x), 120), "ccount": min(len(x[0]), 120), "linewidth": 0}
+        steps: dict[str, Any] = {"rcount": min(len(x), 120), "ccount": min(len(x[0]), 120), "linewidth": 0, "antialiased": False}
         drawn = ax.plot_surface(x, y, values, **{**steps, **colours, **self.options})
         title = _TITLES[self.field]
         if colorbar:
@@ -235,9 +243,15 @@ def _lines(ax: Any, lines: Sequence[Array], **style: Any) -> None:
     ax.add_collection(LineCollection(list(lines), **style))
 
 
+def _beyond(mesh: Any, values: Array) -> str:
+    """Return at which ends of its scale a colour bar has an arrow: where values lie beyond it."""
+    below, above = np.nanmin(values) < mesh.norm.vmin, np.nanmax(values) > mesh.norm.vmax
+    return "both" if below and above else "min" if below else "max" if above else "neither"
+
+
 def _filled(values: Array) -> Array:
     """Return values with those of their neighbours in the place of NaN, two cells deep."""
-    found = values.copy()
+    found: Array = values.copy()
     for _ in range(2):
         near = np.pad(found, 1, constant_values=np.nan)
         rows, columns = found.shape

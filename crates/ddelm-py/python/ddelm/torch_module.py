@@ -148,9 +148,9 @@ class MappedNetwork(PiecewiseNetwork):
 
 
 class _Values(torch.autograd.Function):
-    """Networks at points in their own coordinates: values as solutions are summed, derivatives those of plain sums.
+    """Networks at points in their own coordinates: values and slopes as solutions are summed.
 
-    Going backward computes the plain sums, which nobody pays for who wants values only.
+    Derivatives by parameters, and derivatives of derivatives, are those of plain sums, which nobody pays for who does not ask.
     """
 
     @staticmethod
@@ -163,26 +163,45 @@ class _Values(torch.autograd.Function):
         local: torch.Tensor,
         *parameters: torch.Tensor,
     ) -> torch.Tensor:
-        ctx.activation = activation
-        ctx.save_for_backward(number, local, *parameters)
-        weights, biases, coefficients, polynomials = parameters
-        at = local.clamp(0.0, 1.0) if moved else local
-        tensors = (weights, biases, torch.cat([polynomials, coefficients], dim=1), remainders, number, at[:, 0], at[:, 1])
-        arrays = (np.ascontiguousarray(tensor.detach().cpu().numpy()) for tensor in tensors)
-        return torch.from_numpy(_native.network_values(activation, *arrays)).to(local.device)
+        ctx.activation, ctx.moved = activation, moved
+        ctx.save_for_backward(number, remainders, local, *parameters)
+        return _summed(activation, moved, [0], number, remainders, local, *parameters)[0]
 
     @staticmethod
     def backward(ctx: Any, cotangent: torch.Tensor) -> Any:
-        number, *saved = ctx.saved_tensors
+        number, remainders, *saved = ctx.saved_tensors
         wanted = ctx.needs_input_grad[4:]
         # Derivatives of derivatives are asked for by whoever switches them on here.
         again = torch.is_grad_enabled()
+        if not again and not any(wanted[1:]):
+            slopes = _summed(ctx.activation, ctx.moved, [1, 2], number, remainders, *saved)
+            return (None, None, None, None, cotangent[:, None] * torch.stack(slopes, dim=1), *(None for _ in wanted[1:]))
         with torch.enable_grad():
             inputs = saved if again else [tensor.detach().requires_grad_(want) for tensor, want in zip(saved, wanted)]
             plain = _plain(ctx.activation, number, *inputs)
             asked = [tensor for tensor, want in zip(inputs, wanted) if want]
             found = iter(torch.autograd.grad(plain, asked, cotangent, create_graph=again, allow_unused=True))
         return (None, None, None, None, *(next(found) if want else None for want in wanted))
+
+
+def _summed(
+    activation: str,
+    moved: float,
+    derivatives: list[int],
+    number: torch.Tensor,
+    remainders: torch.Tensor,
+    local: torch.Tensor,
+    weights: torch.Tensor,
+    biases: torch.Tensor,
+    coefficients: torch.Tensor,
+    polynomials: torch.Tensor,
+) -> list[torch.Tensor]:
+    """Return networks at points in their own coordinates, or their slopes, as solutions are summed."""
+    at = local.clamp(0.0, 1.0) if moved else local
+    tensors = (weights, biases, torch.cat([polynomials, coefficients], dim=1), remainders, number, at[:, 0], at[:, 1])
+    arrays: Any = [np.ascontiguousarray(tensor.detach().cpu().numpy()) for tensor in tensors]
+    found = _native.network_values(activation, *arrays, derivatives)
+    return [torch.from_numpy(values).to(local.device) for values in found]
 
 
 def _plain(

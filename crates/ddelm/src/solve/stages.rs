@@ -13,7 +13,7 @@ use crate::interface::{Gather, Numbering};
 use crate::local::basis::{Needed, ReferenceBasis};
 use crate::local::local_factor::{BATCH, Columns, Local, LocalData, LocalFactor};
 use crate::local::operator::{EdgeScale, LocalRows, Scene, edge_scale, local_rows};
-use crate::method::report::{FeaturesReport, Span};
+use crate::method::report::{FeaturesReport, RankSpan};
 use crate::method::settings::InterfaceSolver;
 use crate::network::features::Networks;
 use crate::network::symbol::{ORDERS, Symbols};
@@ -182,7 +182,7 @@ impl<'a> Stages<'a> {
             neurons: self.plan.settings.neurons(),
             scale: self.plan.settings.scale_for(&self.scene.problem.equation, self.plan.collocations.any().shape),
             rows: self.plan.collocations.any().rows(),
-            rank: Span { min: -span[1] as usize, max: span[0] as usize },
+            rank: RankSpan { min: -span[1] as usize, max: span[0] as usize },
             factorizations: factorizations[0] as usize,
         }
     }
