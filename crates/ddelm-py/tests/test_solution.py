@@ -146,6 +146,8 @@ def test_pickle_keeps_every_bit(wave, grid):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+# JAX, which other tests import, does not like it.
+@pytest.mark.filterwarnings("ignore:os.fork")
 def test_a_fork_has_threads_of_its_own(wave):
     expected = wave(0.3, 0.4)
     child = os.fork()
