@@ -6,12 +6,16 @@ cd "$(dirname "$0")"
 
 # Members of the workspace that need nothing but Rust; the others have scripts of their own below. All commands, also
 # those of the scripts, select ddelm-unify as well: it says why.
-rust=(--package ddelm --package ddelm-cli --package ddelm-fem --package ddelm-fuzz --package ddelm-unify)
+rust=(--package ddelm --package ddelm-cli --package ddelm-fem --package ddelm-fuzz --package ddelm-paper --package ddelm-picture
+    --package ddelm-unify)
 
 step() {
     printf '\n== %s\n' "$*" >&2
     "$@"
 }
+
+# What incremental compilation keeps for the next time costs a third of this one.
+export CARGO_INCREMENTAL=0
 
 # Not every Rust installation has them.
 rustup component add rustfmt clippy >/dev/null 2>&1 || true

@@ -6,4 +6,4 @@ cd "$(dirname "$0")/.."
 oldest=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 rustup toolchain install "$oldest" --profile minimal
 CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/oldest cargo "+$oldest" check --locked \
-    --package ddelm --package ddelm-cli --package ddelm-fem --package ddelm-fuzz --all-targets
+    --package ddelm --package ddelm-cli --package ddelm-fem --package ddelm-fuzz --package ddelm-paper --package ddelm-picture --all-targets

@@ -4,9 +4,9 @@ use ddelm::solve::case::Case;
 use ddelm::{Error, Result, Solution};
 
 use crate::command::check;
-use crate::picture;
 use crate::series;
 use crate::view::{Field, View};
+use ddelm_picture as picture;
 
 /// What a case asks for and will cost, as `ddelm check` says it: lines of text, with a name in front of the first of each
 /// kind.

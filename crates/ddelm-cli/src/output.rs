@@ -13,11 +13,11 @@ use ddelm_fem::FiniteElementSolution;
 
 use crate::failure::Failure;
 use crate::machine::Machine;
-use crate::picture::{self, HeatMap};
 use crate::report_page::Page;
 use crate::saved::SOLUTION;
 use crate::series::numbered;
 use crate::view::{Field, View, estimate_map, finite_element_map};
+use ddelm_picture::{self as picture, HeatMap};
 
 /// What the files report.
 type Result<T, E = Error> = std::result::Result<T, E>;
@@ -236,7 +236,7 @@ impl<'a> Files<'a> {
     }
 
     fn report(&mut self, report: &Report) -> Result<()> {
-        let text = serde_json::to_string_pretty(report).unwrap_or_default();
+        let text = serde_json::to_string_pretty(report).expect("it is made of words and numbers");
         atomic::write(self.file("report.json"), |file| writeln!(file, "{text}"))
     }
 

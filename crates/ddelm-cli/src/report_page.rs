@@ -4,8 +4,8 @@
 use ddelm::domain::division::Count;
 use ddelm::{Problem, Report};
 
-use crate::picture::{Scene, svg};
 use crate::summary::summary;
+use ddelm_picture::{Scene, svg};
 
 const STYLE: &str = "\
 body{font:16px/1.5 system-ui,sans-serif;max-width:66rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}\

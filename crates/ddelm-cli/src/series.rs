@@ -6,10 +6,10 @@ use ddelm::solution::save;
 use ddelm::{Error, Result, Solution};
 use rayon::prelude::*;
 
-use crate::number::digits;
-use crate::picture::{self, ColourScale, HeatMap};
 use crate::saved::SOLUTION;
 use crate::view::{Field, View};
+use ddelm::base::number::digits;
+use ddelm_picture::{self as picture, ColourScale, HeatMap};
 
 /// Milliseconds that an animation takes about, and those of a frame at least and at most.
 const DURATION: usize = 6_000;

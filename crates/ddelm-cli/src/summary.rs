@@ -1,11 +1,13 @@
 //! A report for people.
 
+use ddelm::Report;
 use ddelm::domain::division::Count;
+use ddelm::method::report::Status;
 use ddelm::method::report::{Attempt, Eigenvalue, Means, NonlinearReport, TimeReport};
 use ddelm::method::settings::InterfaceSolver;
-use ddelm::{Report, Status};
 
-use crate::number::{bytes, digits, error, seconds};
+use ddelm::base::amount::bytes;
+use ddelm::base::number::{digits, error, seconds};
 
 /// The report in a few lines; `count` is the number of subdomains, or of the cells of finite elements.
 pub fn summary(report: &Report, count: Count) -> String {
@@ -67,7 +69,14 @@ fn newton(report: &NonlinearReport) -> String {
     let steps = count(report.steps.len(), "step", "steps");
     let factored = count(report.factorizations, "factorization", "factorizations");
     let last = report.steps.last().map_or(String::new(), |step| format!(", last change {}", error(step.change)));
-    format!("{way}{steps}, {factored}{last}")
+    let begun = report.start.map_or(String::new(), |start| {
+        format!(
+            ", after {} with {} points",
+            count(start.factorizations, "factorization", "factorizations"),
+            start.points
+        )
+    });
+    format!("{way}{steps}, {factored}{begun}{last}")
 }
 
 fn tried(attempt: &Attempt) -> String {

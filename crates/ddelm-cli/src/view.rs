@@ -8,7 +8,7 @@ use ddelm::problem::field::Samples;
 use ddelm::{Decomposition, Error, Problem, Result, Solution};
 use ddelm_fem::FiniteElementSolution;
 
-use crate::picture::{Axis, ColourScale, Grid, HeatMap, LinePlot, Named, Plan, Series, Style};
+use ddelm_picture::{Axis, Grid, HeatMap, LinePlot, Named, Plan, Series, Style, heat_map, scale, shape};
 
 /// Points along the longer side of a heat map: about as many as a picture has pixels.
 const RESOLUTION: usize = 400;
@@ -197,25 +197,6 @@ fn exact_values(problem: &Problem, x: &[f64], y: &[f64]) -> Result<Vec<f64>> {
     Ok(values)
 }
 
-/// Values on a grid over a decomposition, with the borders of its subdomains.
-pub fn heat_map(decomposition: &Decomposition, label: &str, is_size: bool, grid: Grid, contours: bool) -> HeatMap {
-    let borders = Borders::new(decomposition);
-    // The frame of the picture is the boundary of a rectangle.
-    let outline = if decomposition.fills_a_frame() { Vec::new() } else { borders.loops() };
-    HeatMap {
-        title: format!("{label} on {} subdomains", shape(decomposition)),
-        scale: scale(label, is_size, &grid),
-        grid,
-        lines: borders.inside,
-        outline,
-        contours,
-    }
-}
-
-fn scale(label: &str, is_size: bool, grid: &Grid) -> ColourScale {
-    if is_size { ColourScale::of_sizes(label, &grid.values) } else { ColourScale::of_values(label, &grid.values) }
-}
-
 /// A finite element solution, or its error.
 pub fn finite_element_map(solution: &FiniteElementSolution, problem: &Problem, field: Field) -> Result<HeatMap> {
     let mut grid = Grid::over(solution.bounding_box(), RESOLUTION);
@@ -235,11 +216,6 @@ pub fn finite_element_map(solution: &FiniteElementSolution, problem: &Problem, f
         outline: Vec::new(),
         contours: false,
     })
-}
-
-/// The number of subdomains, by rows and columns where they have them.
-pub fn shape(decomposition: &Decomposition) -> String {
-    decomposition.count().to_string().replace(" x ", " \u{d7} ")
 }
 
 /// A decomposition, with the names of its parts and regions.
@@ -332,7 +308,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let written = |name: &str| {
             let path = folder.path().join(name);
-            crate::picture::write(&path, &map.scene()).map(|()| std::fs::read(&path).unwrap())
+            ddelm_picture::write(&path, &map.scene()).map(|()| std::fs::read(&path).unwrap())
         };
         assert!(written("u.png").unwrap().starts_with(b"\x89PNG") && written("u.svg").unwrap().starts_with(b"<svg"));
         assert!(written("u.jpeg").unwrap_err().is_input());

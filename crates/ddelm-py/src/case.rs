@@ -1,12 +1,11 @@
-//! A problem together with how to solve it: options of Python go through the reader of problem files, so that they
-//! mean the same and are refused with the same words.
+//! A problem together with how to solve it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use ddelm::Error;
 use ddelm::file::{Origin, ProblemFile};
-use ddelm::method::settings::{GivenWeights, Method, Sharing};
+use ddelm::method::settings::{GivenWeights, Sharing};
 use ddelm::solve::case::Case as Core;
 use ddelm_cli::notebook::entries;
 use numpy::{PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};
@@ -15,6 +14,7 @@ use pyo3::prelude::*;
 
 use crate::error::exception;
 use crate::field::field;
+use crate::options::Options;
 use crate::problem::Problem;
 use crate::watch::run;
 
@@ -32,7 +32,7 @@ impl File {
     fn new(path: PathBuf) -> PyResult<Self> {
         let file = ProblemFile::read(&path).map_err(exception)?;
         let found = File { path, file };
-        found.case(&[])?;
+        found.case(&Options::default())?;
         Ok(found)
     }
 
@@ -47,13 +47,13 @@ impl File {
             return Err(exception(Error::input(name.display().to_string(), named, problem, hint)));
         }
         let found = File { path: name, file };
-        found.case(&[])?;
+        found.case(&Options::default())?;
         Ok(found)
     }
 
     /// The problem in it.
     fn problem(&self) -> PyResult<Problem> {
-        let case = self.case(&[])?;
+        let case = self.case(&Options::default())?;
         Ok(Problem { core: case.problem, domain: case.domain })
     }
 
@@ -65,8 +65,8 @@ impl File {
 }
 
 impl File {
-    fn case(&self, overrides: &[String]) -> PyResult<Core> {
-        let file = overrides.iter().fold(self.file.clone(), |file, text| file.set(text.as_str()));
+    fn case(&self, options: &Options) -> PyResult<Core> {
+        let file = options.on(self.file.clone());
         file.case().map_err(|error| self.place(&file, error))
     }
 
@@ -98,12 +98,14 @@ type Weights<'py> = (PyReadonlyArray3<'py, f64>, PyReadonlyArray2<'py, f64>);
 
 #[pymethods]
 impl Case {
-    /// A problem of Python with options as overrides of an empty file, `"discretization.points=16"`.
+    /// A problem of Python with options, by their keys in a problem file.
     #[new]
     #[pyo3(signature = (problem, options, weights=None))]
-    fn new(problem: &Problem, options: Vec<String>, weights: Option<Weights<'_>>) -> PyResult<Self> {
-        let file = options.into_iter().fold(ProblemFile::new(""), ProblemFile::set);
-        let case = file.case_for(problem.core.clone(), problem.domain.clone()).map_err(exception)?;
+    fn new(problem: &Problem, options: Options, weights: Option<Weights<'_>>) -> PyResult<Self> {
+        let case = options
+            .on(ProblemFile::new(""))
+            .case_for(problem.core.clone(), problem.domain.clone())
+            .map_err(exception)?;
         Self::with_weights(case, weights)
     }
 
@@ -126,10 +128,10 @@ impl Case {
         })
     }
 
-    /// The problem of a file with options as overrides.
+    /// The problem of a file with options that override it.
     #[staticmethod]
     #[pyo3(signature = (file, options, weights=None))]
-    fn of_file(file: &File, options: Vec<String>, weights: Option<Weights<'_>>) -> PyResult<Self> {
+    fn of_file(file: &File, options: Options, weights: Option<Weights<'_>>) -> PyResult<Self> {
         Self::with_weights(file.case(&options)?, weights)
     }
 }

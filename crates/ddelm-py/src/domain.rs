@@ -3,13 +3,15 @@
 
 use std::path::PathBuf;
 
+use ddelm::domain::area::Cut;
 use ddelm::domain::borders::{Borders, perimeter};
 use ddelm::domain::map::Point;
-use ddelm::{Cut, Domain as Core, Error, ProblemFile};
+use ddelm::{Domain as Core, Error, ProblemFile};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 
 use crate::error::exception;
+use crate::options::Options;
 
 type Lines<'py> = Vec<Bound<'py, PyArray2<f64>>>;
 /// Borders between subdomains; the boundary, with the number of its part where it is not periodic; subdomains as polygons, with
@@ -25,10 +27,10 @@ pub struct Domain {
 
 #[pymethods]
 impl Domain {
-    /// The domain of the text of a problem file: its `[domain]`, and `boundary.periodic`. Files are relative to a directory.
+    /// The domain of the keys of a problem file: its `domain`, and `boundary.periodic`. Files are relative to a directory.
     #[new]
-    fn new(text: &str, directory: PathBuf) -> PyResult<Self> {
-        let core = ProblemFile::new(text).within(directory).domain().map_err(exception)?;
+    fn new(keys: Options, directory: PathBuf) -> PyResult<Self> {
+        let core = keys.on(ProblemFile::new("")).within(directory).domain().map_err(exception)?;
         Ok(Domain { core })
     }
 

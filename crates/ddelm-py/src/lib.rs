@@ -9,6 +9,7 @@ mod field;
 mod finite_element;
 mod gradient;
 mod networks;
+mod options;
 mod problem;
 mod program;
 mod series;
@@ -34,6 +35,8 @@ mod _native {
     use crate::gradient::{Adjoint, Functional, Gradient};
     #[pymodule_export]
     use crate::networks::network_values;
+    #[pymodule_export]
+    use crate::options::problem_text;
     #[pymodule_export]
     use crate::problem::Problem;
     #[pymodule_export]

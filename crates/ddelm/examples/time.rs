@@ -2,8 +2,9 @@
 
 use std::f64::consts::PI;
 
+use ddelm::domain::area::Cut;
 use ddelm::solve::time::{Steps, Time};
-use ddelm::{Case, Condition, Cut, Domain, Equation, Problem, Result, Silent, constant, formula, function};
+use ddelm::{Case, Condition, Domain, Equation, Problem, Result, Silent, constant, formula, function};
 
 /// Goes to t = 0.1 in 40 steps of the fourth order, with one factorization.
 pub fn main() -> Result<()> {
@@ -21,6 +22,7 @@ pub fn main() -> Result<()> {
         steps: Steps::Count(40),
         order: 4,
         times: vec![0.05],
+        nonlinear: Default::default(),
     };
     let square = Domain::rectangle([0.0, 1.0], [0.0, 1.0])?;
     let case = Case { cut: Cut::Size(0.5), time: Some(time), ..Case::new(problem, square) };

@@ -2,8 +2,9 @@
 
 use std::f64::consts::PI;
 
+use ddelm::method::report::Status;
 use ddelm::solve::eigenvalues::Eigenpair;
-use ddelm::{ProblemFile, Silent, Status, formula};
+use ddelm::{ProblemFile, Silent, formula};
 
 fn find(text: &str) -> Vec<Eigenpair> {
     let file = ProblemFile::new(text);
@@ -69,6 +70,19 @@ fn inner_eigenvalues_are_those_near_a_number() {
     expected.truncate(6);
     expected.sort_by(f64::total_cmp);
     compare(&found, &expected, 1e-9);
+}
+
+#[test]
+fn an_eigenvalue_of_multiplicity_three_is_found_three_times() {
+    // 50 = 5^2 + 5^2 = 1 + 7^2 = 7^2 + 1; next to it are 49 and 53.
+    let found = find(&format!("{SQUARE}\nnear = 495.0").replace("count = 10", "count = 3"));
+    compare(&found, &[50.0 * PI * PI; 3], 1e-10);
+}
+
+#[test]
+fn a_number_that_is_an_eigenvalue_does_no_harm() {
+    let found = find(&format!("{SQUARE}\nnear = {:?}", 5.0 * PI * PI).replace("count = 10", "count = 2"));
+    compare(&found, &[5.0 * PI * PI, 5.0 * PI * PI], 1e-10);
 }
 
 #[test]

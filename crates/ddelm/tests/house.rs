@@ -170,7 +170,7 @@ fn outside(allowed: &[&str], words: &[&str]) -> Vec<String> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut found = Vec::new();
     let mut read = 0;
-    for name in ["ddelm", "ddelm-cli", "ddelm-fem", "ddelm-py", "ddelm-web"] {
+    for name in ["ddelm", "ddelm-cli", "ddelm-fem", "ddelm-paper", "ddelm-picture", "ddelm-py", "ddelm-web"] {
         let mut files = Vec::new();
         sources(&crates.join(name).join("src"), &[], &mut files);
         for (module, path) in files {

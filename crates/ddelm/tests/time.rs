@@ -186,10 +186,102 @@ fn what_cannot_be_carried_out_is_refused_with_the_reason() {
         let message = ProblemFile::new(HEAT.replace(from, to)).case().err().map(|error| error.to_string());
         assert!(message.as_deref().unwrap_or_default().contains(word), "{to}: {message:?}");
     }
-    let radiating = HEAT.replace("[exact]", "[boundary.left]\nneumann = \"-u^3\"\n[exact]");
-    let refused = ProblemFile::new(radiating).case().err().map(|error| error.to_string()).unwrap_or_default();
-    assert!(refused.contains("only the source may depend on u"), "{refused}");
     let gradient = HEAT.replace("-5*sin(5*t)*v(x, y) - cos(5*t)*lv(x, y)", "ux*u");
     let refused = ProblemFile::new(gradient).case().and_then(|case| case.evolve(&Silent)).err().unwrap();
     assert!(refused.to_string().contains("gradient"), "{refused}");
+}
+
+/// u_t = div((1 + u^2) grad u) + f with u = cos(t) sin(3 x + y) exp(y) / 2, a flux on the right that depends on u, and a coefficient
+/// on the left that does.
+const NONLINEAR: &str = r#"
+    [domain]
+    x = [0.0, 1.0]
+    y = [0.0, 1.0]
+    [functions]
+    w = "0.5*sin(3*x + y)*exp(y)*cos(t)"
+    wt = "-0.5*sin(3*x + y)*exp(y)*sin(t)"
+    wx = "1.5*cos(3*x + y)*exp(y)*cos(t)"
+    wy = "0.5*(cos(3*x + y) + sin(3*x + y))*exp(y)*cos(t)"
+    lap = "0.5*(2*cos(3*x + y) - 9*sin(3*x + y))*exp(y)*cos(t)"
+    [equation]
+    diffusion = "1 + u^2"
+    source = "wt - (1 + w^2)*lap - 2*w*(wx^2 + wy^2)"
+    [boundary]
+    dirichlet = "w"
+    [boundary.right]
+    neumann = "(1 + w^2)*wx + w^3 - u^3"
+    [boundary.left]
+    robin = { coefficient = "1 + u^2", value = "-(1 + w^2)*wx + w + w^3" }
+    [exact]
+    u = "w"
+    [time]
+    end = 1.0
+    initial = "0.5*sin(3*x + y)*exp(y)"
+    steps = 100
+    [discretization]
+    subdomains = [2, 2]
+    points = 14
+"#;
+
+#[test]
+fn a_diffusion_that_depends_on_u_is_implicit() {
+    let (error, report) = error_at_the_end(NONLINEAR);
+    let time = report.time.unwrap();
+    println!("error {error:.1e}, {time:?}");
+    assert!(error < 1e-8, "{error:.1e}");
+    // A factorization serves several steps, and a step needs few corrections.
+    assert!(time.factorizations < 10 && time.solves < 900, "{time:?}");
+    let (coarse, _) = error_at_the_end(&NONLINEAR.replace("steps = 100", "steps = 50"));
+    let rate = (coarse / error).log2();
+    assert!(rate > 3.4, "{coarse:.1e}, {error:.1e}");
+    let between = NONLINEAR.replace("steps = 100", "steps = 100\ntimes = [0.003, 0.777]");
+    for moment in evolve(&between) {
+        let error = moment.solution.report.errors.unwrap().l2;
+        assert!(error < 1e-7, "t = {}: {error:.1e}", moment.t);
+    }
+}
+
+#[test]
+fn a_stiff_source_is_implicit_where_asked() {
+    // u' = 1e6 (cos t - u^3): extrapolated, it explodes.
+    let text = r#"
+        [domain]
+        x = [0.0, 1.0]
+        y = [0.0, 1.0]
+        [equation]
+        diffusion = "1e-3"
+        source = "1e6*(cos(t)^3 - u^3) - sin(t)"
+        [boundary]
+        neumann = 0
+        [exact]
+        u = "cos(t)"
+        [time]
+        end = 1.0
+        initial = "1"
+        steps = 50
+        nonlinear = "implicit"
+        [discretization]
+        subdomains = [2, 2]
+        points = 8
+    "#;
+    let (error, _) = error_at_the_end(text);
+    assert!(error < 1e-8, "{error:.1e}");
+    let extrapolated = ProblemFile::new(text.replace("nonlinear = \"implicit\"", ""));
+    let failed = extrapolated.case().and_then(|case| case.evolve(&Silent));
+    let wrong = |moments: Vec<Moment>| moments.last().unwrap().solution.report.errors.unwrap().l2 > 1.0;
+    assert!(failed.map_or(true, wrong));
+}
+
+#[test]
+fn a_step_that_does_not_converge_is_told() {
+    // u' = u^3 from 1 is infinite at t = 1/2.
+    let text = "[domain]\nx = [0.0, 1.0]\ny = [0.0, 1.0]\n[equation]\nsource = \"u^3\"\n[boundary]\nneumann = 0\n\
+                [time]\nend = 1.0\ninitial = \"1\"\nsteps = 40\nnonlinear = \"implicit\"\n\
+                [discretization]\nsubdomains = [2, 2]\npoints = 8\nestimate = false\n";
+    let error =
+        ProblemFile::new(text).case().and_then(|case| case.evolve(&Silent)).err().expect("there is no solution");
+    assert!(
+        error.to_string().contains("converge at t = 0.4") || error.to_string().contains("finite at t = 0."),
+        "{error}"
+    );
 }

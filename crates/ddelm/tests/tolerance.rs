@@ -5,8 +5,9 @@ use std::sync::Arc;
 use ddelm::domain::division::Count;
 use ddelm::domain::forest::{Toward, Wish};
 use ddelm::domain::geometry::Geometry;
+use ddelm::method::report::Status;
 use ddelm::problem::gallery;
-use ddelm::{Decomposition, ProblemFile, Settings, Silent, Solution, Solver, Status};
+use ddelm::{Decomposition, ProblemFile, Settings, Silent, Solution, Solver};
 
 fn solve(text: &str) -> Solution {
     ProblemFile::new(text).case().unwrap().solve(&Silent).unwrap()

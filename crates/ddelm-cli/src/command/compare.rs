@@ -9,12 +9,12 @@ use super::Outcome;
 use crate::Common;
 use crate::diagnostic::Terminal;
 use crate::failure::Failure;
-use crate::number::error;
-use crate::picture;
 use crate::saved::SavedSolution;
 use crate::stderr::{say, say_styled};
 use crate::stdout;
 use crate::view::difference_map;
+use ddelm::base::number::error;
+use ddelm_picture as picture;
 
 /// Cells per side of a subdomain, at most, whatever the reports of the files say.
 const FINEST: usize = 512;

@@ -13,12 +13,12 @@ use crate::diagnostic::Terminal;
 use crate::failure::Failure;
 use crate::listener::Listener;
 use crate::machine::Machine;
-use crate::number::error;
-use crate::picture::{self, Axis, LinePlot, Scene, Series, Style};
 use crate::problem::{Input, ProblemArguments};
 use crate::stderr::say;
 use crate::stdout;
 use crate::table::Table;
+use ddelm::base::number::error;
+use ddelm_picture::{self as picture, Axis, LinePlot, Scene, Series, Style};
 
 /// Arguments of `ddelm convergence`.
 #[derive(Debug, clap::Args)]

@@ -9,6 +9,7 @@ mod info;
 mod new;
 mod plot;
 mod reference;
+mod reproduce;
 mod solve;
 mod sweep;
 mod tune;
@@ -16,7 +17,7 @@ mod tune;
 use crate::Common;
 use crate::diagnostic::Terminal;
 use crate::failure::Failure;
-use crate::reproduce::Reproduce;
+use reproduce::Reproduce;
 
 /// How a command that did not fail ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,11 +9,11 @@ use ddelm::base::atomic;
 use super::Outcome;
 use crate::Common;
 use crate::failure::Failure;
-use crate::picture;
 use crate::saved::SavedSolution;
 use crate::series;
 use crate::stderr::say;
 use crate::view::{Field, Slice, View};
+use ddelm_picture as picture;
 
 /// Arguments of `ddelm plot`.
 #[derive(Debug, clap::Args)]

@@ -9,12 +9,12 @@ use crate::Common;
 use crate::diagnostic::Terminal;
 use crate::failure::Failure;
 use crate::listener::Listener;
-use crate::number::error;
-use crate::picture::{self, Axis, LinePlot, Scene, Series, Style};
 use crate::problem::ProblemArguments;
 use crate::stderr::say;
 use crate::stdout;
 use crate::table::Table;
+use ddelm::base::number::error;
+use ddelm_picture::{self as picture, Axis, LinePlot, Scene, Series, Style};
 
 /// A scale that is better by less than this is not worth a line in the file.
 const WORTHWHILE: f64 = 2.0;

@@ -29,6 +29,12 @@ DomainLike = Sequence[Sequence[float]]
 #: What can be drawn of a solution.
 Quantity = Literal["u", "ux", "uy", "gradient", "flux", "residual", "error", "estimate"]
 
+#: The sides of a rectangle, in the order of the native module.
+Side = Literal["left", "right", "bottom", "top"]
+
+#: A part of the boundary: a side of a rectangle, or a name of the user's own.
+Part = Union[Side, str]
+
 PathLike = Union[str, "os.PathLike[str]"]
 
 __all__ = [
@@ -37,8 +43,10 @@ __all__ = [
     "DomainLike",
     "FieldLike",
     "Function",
+    "Part",
     "PathLike",
     "Quantity",
+    "Side",
     "TensorLike",
     "VectorLike",
 ]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Optional, Union
+from typing import ClassVar, Optional, Union, get_args
 
-from ddelm._types import FieldLike
+from ddelm._types import FieldLike, Part, Side
 
 #: The sides of a rectangle, in the order of the native module.
-SIDES = ("left", "right", "bottom", "top")
+SIDES: tuple[str, ...] = get_args(Side)
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Clamped:
 Condition = Union[Dirichlet, Neumann, Robin, SimplySupported, Clamped]
 
 #: A condition for the whole boundary, or one for each named side.
-BoundaryLike = Union[Condition, Mapping[str, Condition]]
+BoundaryLike = Union[Condition, Mapping[Part, Condition]]
 
 _CONDITIONS = (Dirichlet, Neumann, Robin, SimplySupported, Clamped)
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from ddelm import _native
 from ddelm._types import DomainLike, PathLike
-from ddelm.options import toml
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -80,15 +79,16 @@ class Domain:
         given = (x, y, polygon, names, circle, ellipse, outline, None if mesh is None else os.path.abspath(mesh))
         self._words = {word: value for word, value in zip(_WORDS, given) if value is not None}
         self._holes, self._regions, self._periodic = holes, dict(regions or {}), list(periodic)
-        file: dict[str, Any] = {"domain": dict(self._words)}
+        keys: dict[str, Any] = {"domain": dict(self._words)}
         if holes:
-            file["domain"]["hole"] = _named(holes) if isinstance(holes, Mapping) else [_words(hole) for hole in holes]
+            keys["domain"]["hole"] = _named(holes) if isinstance(holes, Mapping) else [_words(hole) for hole in holes]
         if regions:
-            file["domain"]["region"] = _named(regions)
+            keys["domain"]["region"] = _named(regions)
         if self._periodic:
-            file["boundary"] = {"periodic": self._periodic}
-        text = "".join(f"{name} = {toml(value)}\n" for name, value in file.items())
-        self._core = _native.Domain(text, os.getcwd())
+            keys["boundary"] = {"periodic": self._periodic}
+        #: The keys of a problem file that mean the same.
+        self._keys = keys
+        self._core = _native.Domain(keys, os.getcwd())
 
     @classmethod
     def rectangle(cls, x: Sequence[float], y: Sequence[float], **more: Any) -> Domain:

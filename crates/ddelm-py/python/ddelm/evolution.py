@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 #: Backward differentiation formulas by their order.
 TimeMethod = Literal["bdf1", "bdf2", "bdf3", "bdf4"]
 
+#: When terms that depend on u are taken.
+Terms = Literal["auto", "implicit"]
+
 
 class Series(Sequence[Solution]):
     """Solutions at times, a sequence; made by `evolve`.
@@ -171,6 +174,7 @@ def evolve(
     steps: Optional[int] = None,
     tolerance: Optional[float] = None,
     method: Optional[TimeMethod] = None,
+    nonlinear: Optional[Terms] = None,
     times: Union[Sequence[float], Array, None] = None,
     estimate: Optional[bool] = None,
     progress: ProgressLike = None,
@@ -178,8 +182,9 @@ def evolve(
 ) -> Series:
     """Solve ``u_t = -L u + f`` by steps in time.
 
-    Formulas of the problem may use ``t``, functions take it by that name, and the source may depend on ``u``: that part of it is
-    extrapolated to the new time. All steps share one factorization unless a coefficient depends on t.
+    Formulas of the problem may use ``t`` and ``u``, and functions take them by these names. All steps of a linear problem share one
+    factorization unless a coefficient depends on t. A source that depends on u is extrapolated to the new time; where coefficients or
+    conditions depend on u, every step is solved by Newton's method.
 
     Parameters
     ----------
@@ -195,6 +200,9 @@ def evolve(
         Instead of steps: the relative L2 error at the end that they are to reach.
     method : "bdf1" to "bdf4"
         The backward differentiation formula by its order; "bdf4" unless given.
+    nonlinear : "auto" or "implicit"
+        With "implicit" a source that depends on u is taken at the new time as well: for stiff ones, and for those that depend on the
+        gradient of u.
     times : sequence of float
         Other times at which the solution is wanted; they need not be steps.
     estimate : bool
@@ -220,7 +228,7 @@ def evolve(
     """
     known = checked(problem)
     values = None if times is None else np.asarray(times, dtype=np.float64).tolist()
-    asked = {"end": end, "start": start, "steps": steps, "time_tolerance": tolerance, "time_method": method}
+    asked = {"end": end, "start": start, "steps": steps, "time_tolerance": tolerance, "time_method": method, "time_nonlinear": nonlinear}
     if known._file is None and initial is None:
         raise ValueError('initial: u at the start is not given\nhint: for example initial="sin(pi*x)*sin(pi*y)", or 0.0')
     # A function cannot go through an option: it takes the place of zero.

@@ -7,7 +7,6 @@ mean the same and are refused with the same words.
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Optional, TypedDict, Union
 
@@ -142,6 +141,7 @@ LOOPS = {
     "steps": "time.steps",
     "time_tolerance": "time.tolerance",
     "time_method": "time.method",
+    "time_nonlinear": "time.nonlinear",
     "time_initial": "time.initial",
     "times": "time.times",
 }
@@ -159,10 +159,9 @@ def case(
     """Return a problem together with how to solve it; `keys` are set on top of the problem's file."""
     given = {name: value for name, value in options.items() if value is not None}
     weights = _weights(given.pop("weights", None))
-    overrides = [_override(name, value) for name, value in given.items()]
-    overrides += [f"{key}={toml(value)}" for key, value in (keys or {}).items()]
+    values = {**{_key(name): value for name, value in given.items()}, **(keys or {})}
     if problem._file is not None:
-        return _native.Case.of_file(problem._file, overrides, weights)
+        return _native.Case.of_file(problem._file, values, weights)
     defaults = dict(DEFAULTS)
     if given.get("method") == "elm":
         defaults["subdomains"] = (1, 1)
@@ -171,15 +170,14 @@ def case(
         del defaults["subdomains"]
     if "tolerance" in given:
         defaults = {name: value for name, value in defaults.items() if name not in _CHOSEN}
-    overrides += [_override(name, value) for name, value in defaults.items() if name not in given]
-    return _native.Case(problem._core, overrides, weights)
+    return _native.Case(problem._core, {**{_key(name): value for name, value in defaults.items()}, **values}, weights)
 
 
-def _override(name: str, value: object) -> str:
+def _key(name: str) -> str:
     if name in LOOPS:
-        return f"{LOOPS[name]}={toml(value)}"
+        return LOOPS[name]
     refuse_unknown([name])
-    return f"{KEYS[name]}={toml(value)}"
+    return KEYS[name]
 
 
 def refuse_unknown(names: Iterable[str]) -> None:
@@ -189,21 +187,6 @@ def refuse_unknown(names: Iterable[str]) -> None:
             near = difflib.get_close_matches(name, [*KEYS, "weights", "progress"], n=1)
             hint = f"\nhint: did you mean {near[0]!r}?" if near else ""
             raise TypeError(f"{name!r} is not an option{hint}")
-
-
-def toml(value: Any) -> str:
-    """Write a value as TOML."""
-    if isinstance(value, (np.generic, np.ndarray)):
-        value = value.tolist()
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(toml(entry) for entry in value)}]"
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{json.dumps(str(name))} = {toml(entry)}' for name, entry in value.items())}}}"
-    if isinstance(value, (int, float)):
-        return repr(value)
-    return json.dumps(str(value), ensure_ascii=False)
 
 
 def _weights(weights: Any) -> Optional[tuple[Array, Array]]:

@@ -202,6 +202,13 @@ class Problem:
         return _rebuild, (type(self), self._arguments)
 
     def _replaced(self, dirichlet: Optional[FieldLike], boundary: Optional[BoundaryLike]) -> list[Optional[Parts]]:
+        """Return conditions that replace those of a factored problem, as the native module takes them."""
+        known, given = _Known(self.parameters), self._new_conditions(dirichlet, boundary)
+        return [None if new is None else known.condition(new, side) for new, side in zip(given, self._core.parts)]
+
+    def _new_conditions(
+        self, dirichlet: Optional[FieldLike], boundary: Optional[BoundaryLike]
+    ) -> list[Optional[Condition]]:
         """Return conditions that replace those of a factored problem: only values may change."""
         names = self._core.parts
         given = sides(None, boundary, names)
@@ -214,12 +221,11 @@ class Problem:
                     f"boundary.{names[side]} = {new}: the problem was factored with another condition, {kind}\n"
                     "hint: only values can change; make a new Solver for another kind or coefficient"
                 )
-        known = _Known(self.parameters)
-        return [None if new is None else known.condition(new, side) for new, side in zip(given, names)]
+        return given
 
     def _with_data_of(self, case: _native.Case, data: Mapping[str, Any]) -> Problem:
         """Return this problem with the data that a factored problem was solved for."""
-        return _Replaced(self, _native.Problem.of_case(case), data)
+        return Replaced(self, _native.Problem.of_case(case), data)
 
     def _at_time(self, core: _native.Problem, t: float) -> Problem:
         """Return this problem as it is at a time."""
@@ -320,12 +326,28 @@ class _FromFile(Problem):
         return not isinstance(new, Robin)
 
 
-class _Replaced(Problem):
+class Replaced(Problem):
     """A problem with other data, of a solution that `ddelm.Solver` made."""
 
     def __init__(self, problem: Problem, core: _native.Problem, data: Mapping[str, Any]) -> None:
         self._core = core
+        self._base, self._data = problem, data
         self._described = f"<{problem!r} with other {' and '.join(name for name in data if data[name] is not None)}>"
+
+    def whole(self) -> Optional[Problem]:
+        """Return the problem that has these data as its own; None where its arguments are not known."""
+        base, data = self._base, self._data
+        if getattr(base, "_arguments", None) is None:
+            return None
+        new = base._new_conditions(data.get("dirichlet"), data.get("boundary"))
+        conditions = [old if given is None else given for given, old in zip(new, base._conditions)]
+        # The exact solution belongs to the data that were replaced.
+        changes: dict[str, Any] = {"boundary": dict(zip(base._core.parts, conditions)), "exact": None, "exact_gradient": None}
+        if data.get("source") is not None:
+            changes["load" if isinstance(base, Plate) else "source"] = data["source"]
+        if not isinstance(base, Plate):
+            changes["dirichlet"] = None
+        return base.replace(**changes)
 
     def __repr__(self) -> str:
         return self._described

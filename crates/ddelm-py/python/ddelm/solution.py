@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ddelm import _html, _native
 from ddelm._points import Outside, evaluate, nan_outside
-from ddelm._types import Array, FieldLike, PathLike, Quantity
+from ddelm._types import Array, FieldLike, Part, PathLike, Quantity
 from ddelm.options import case
 from ddelm.problem import Problem, saved_problem
 from ddelm.progress import ProgressLike, listener
@@ -186,11 +186,11 @@ class Solution:
         return x, y
 
     @overload
-    def flux(self, x: str) -> float: ...
+    def flux(self, x: Part) -> float: ...
     @overload
     def flux(self, x: ArrayLike, y: ArrayLike, *, outside: Outside = "error") -> Array: ...
     def flux(
-        self, x: Union[str, ArrayLike], y: Optional[ArrayLike] = None, *, outside: Outside = "error"
+        self, x: Union[Part, ArrayLike], y: Optional[ArrayLike] = None, *, outside: Outside = "error"
     ) -> Union[float, Array]:
         """Return what flows out through a part of the boundary, ``u.flux("left")``, or the flux at points, ``u.flux(x, y)``.
 
@@ -347,8 +347,9 @@ class Solution:
 
     def save(self, path: PathLike) -> None:
         """Write a safetensors file, which `load` and the command line read. The values are kept to the last bit."""
-        file = None if self.problem is None or self.problem._file is None else self.problem._file.text
-        self._core.save(os.fspath(path), self._text if self._text is not None else file)
+        from ddelm import as_file
+
+        self._core.save(os.fspath(path), self._text if self._text is not None else as_file.text(self.problem))
 
     def to_vtk(self, path: PathLike, *, resolution: int = 16) -> None:
         """Write a ``.vtu`` file for ParaView.
@@ -541,8 +542,9 @@ def load(path: PathLike) -> Solution:
     Returns
     -------
     Solution
-        The same values, to the last bit, and the same report. A solution of a problem file knows its problem. Otherwise,
-        or where the problem takes data from files, set ``u.problem`` for what needs it (`Solution.residual`).
+        The same values, to the last bit, and the same report. The problem is known if it came from a file, or is made of
+        numbers and formulas. Otherwise, or where it takes data from files, set ``u.problem`` for what needs it
+        (`Solution.residual`).
     """
     core, text = _native.Solution.load(os.fspath(path))
     problem = saved_problem(path, text)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NoReturn, Optional, Union
+from typing import TYPE_CHECKING, Any, NoReturn, Optional, Union
 
 from ddelm import _html, _native
 from ddelm._types import FieldLike
@@ -26,6 +27,11 @@ from ddelm.problem import Problem, checked
 from ddelm.progress import ProgressLike, listener
 from ddelm.report import warn
 from ddelm.solution import Solution
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ddelm.options import Options
 
 #: The options, which are spelled out in signatures for whoever types with completion.
 _NAMES = (*KEYS, "weights")
@@ -159,7 +165,7 @@ class Solver:
     progress : bool or function
         True shows a bar (with tqdm); a function is called with a `Progress`.
     subdomains, points, ...
-        As in `solve`, but for `tolerance` and `estimate`.
+        As in `solve`, but for `tolerance`, `estimate` and `integrals`.
 
     Examples
     --------
@@ -170,46 +176,15 @@ class Solver:
     True
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        *,
-        subdomains: Optional[Sequence[int]] = None,
-        size: Optional[float] = None,
-        points: Optional[int] = None,
-        neurons: Optional[int] = None,
-        preset: Optional[Preset] = None,
-        method: Optional[Method] = None,
-        seed: Optional[int] = None,
-        weights: Optional[WeightsLike] = None,
-        nodes: Optional[Nodes] = None,
-        activation: Optional[Activation] = None,
-        initialization: Optional[Initialization] = None,
-        scale: Optional[float] = None,
-        c: Optional[float] = None,
-        r: Optional[float] = None,
-        sharing: Optional[Sharing] = None,
-        truncation: Optional[Truncation] = None,
-        cut: Optional[float] = None,
-        interface: Optional[InterfaceSolver] = None,
-        interface_tolerance: Optional[float] = None,
-        max_iterations: Optional[int] = None,
-        refinements: Optional[int] = None,
-        max_memory: Union[int, str, None] = None,
-        max_subdomains: Optional[int] = None,
-        max_seconds: Optional[float] = None,
-        corners: Union[str, Sequence[Sequence[float]], None] = None,
-        initial: Optional[str] = None,
-        max_steps: Optional[int] = None,
-        progress: ProgressLike = None,
-        **unknown: NoReturn,
-    ) -> None:
-        given = locals()
-        refuse_unknown(unknown)
+    def __init__(self, problem: Problem, *, progress: ProgressLike = None, **options: Unpack[Options]) -> None:
+        # A tolerance is an option as well, which the native module refuses with a hint.
+        refuse_unknown(name for name in options if name != "weights")
+        for name in ("estimate", "integrals"):
+            if options.get(name) is not None:
+                raise TypeError(f"{name}: a solver has no solution yet\nhint: ask those of Solver.solve, for example u.estimate")
         #: The problem.
         self.problem = checked(problem)
-        # A tolerance is an option as well, which the native module refuses with a hint.
-        self._case = case(problem, {**{name: given[name] for name in _NAMES if name in given}, **unknown})
+        self._case = case(problem, options)
         with listener(progress) as told:
             self._core = _native.Solver(self._case, told)
 
@@ -278,3 +253,14 @@ class Solver:
         rows = [("factored", _html.mathematics(self.problem._core.equation()[0]))]
         rows += [(name, _html.code(text)) for name, text in self._case.check() if name in ("sizes", "cost")]
         return _html.table(rows)
+
+
+def _spelled_out() -> inspect.Signature:
+    """Return the signature of `solve` as that of a solver, for whoever types with completion."""
+    solving = inspect.signature(solve)
+    left_out = ("tolerance", "estimate", "integrals", "unknown")
+    kept = [parameter for name, parameter in solving.parameters.items() if name not in left_out]
+    return solving.replace(parameters=kept, return_annotation=inspect.Signature.empty)
+
+
+Solver.__signature__ = _spelled_out()  # type: ignore[attr-defined]

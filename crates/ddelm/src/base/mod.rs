@@ -7,4 +7,5 @@ pub mod csv;
 pub mod error;
 pub mod memory;
 pub mod npz;
+pub mod number;
 pub mod progress;

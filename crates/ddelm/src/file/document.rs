@@ -48,6 +48,40 @@ pub(super) enum Kind {
     Table(Table),
 }
 
+/// A value of a key that is given by a program and written nowhere.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Given {
+    /// A word, a formula or a name.
+    Text(String),
+    /// A whole number.
+    Whole(i64),
+    /// A number.
+    Number(f64),
+    /// True or false.
+    Flag(bool),
+    /// Several values.
+    List(Vec<Given>),
+    /// Values with names.
+    Table(Vec<(String, Given)>),
+}
+
+impl Given {
+    fn value(&self, place: &Place) -> Value {
+        let kind = match self {
+            Given::Text(text) => Kind::String(text.clone()),
+            Given::Whole(v) => Kind::Integer(*v),
+            Given::Number(v) => Kind::Float(*v),
+            Given::Flag(v) => Kind::Boolean(*v),
+            Given::List(items) => Kind::Array(items.iter().map(|item| item.value(place)).collect()),
+            Given::Table(entries) => {
+                let entry = |(name, given): &(String, Given)| (name.clone(), (place.clone(), given.value(place)));
+                Kind::Table(entries.iter().map(entry).collect())
+            }
+        };
+        Value { kind, place: place.clone() }
+    }
+}
+
 /// The entries of a table by name, each with the place of its key.
 pub(super) type Table = BTreeMap<String, (Place, Value)>;
 
@@ -114,7 +148,23 @@ pub(super) fn set(root: &mut Value, text: &str, index: usize) -> Result<()> {
         },
         Err(_) => Value { kind: Kind::String(raw.into()), place: Place { origin, span: start..start + raw.len() } },
     };
-    let names: Vec<&str> = text[..at].split('.').map(str::trim).collect();
+    put(root, &text[..at], (key_place, value), refuse)
+}
+
+/// Puts a value that is given, not written, into the document.
+pub(super) fn set_given(root: &mut Value, key: &str, given: &Given, index: usize) -> Result<()> {
+    let place = Place { origin: Origin::Override(index), span: 0..0 };
+    let refuse = |problem: &str| Error::Override {
+        text: key.into(),
+        problem: problem.into(),
+        hint: "for example discretization.points".into(),
+    };
+    put(root, key, (place.clone(), given.value(&place)), refuse)
+}
+
+/// Puts a value where a key with dots says.
+fn put(root: &mut Value, key: &str, (key_place, value): (Place, Value), refuse: impl Fn(&str) -> Error) -> Result<()> {
+    let names: Vec<&str> = key.split('.').map(str::trim).collect();
     let Some((last, tables)) = names.split_last().filter(|_| names.iter().all(|name| !name.is_empty())) else {
         return Err(refuse("the key is empty"));
     };
@@ -265,6 +315,30 @@ mod tests {
         let number = find(&root, "b.d").unwrap().0.value;
         assert!(matches!(number.kind, Kind::Float(v) if v == 1e-3));
         assert_eq!(number.place.origin, Origin::Override(2));
+    }
+
+    #[test]
+    fn what_is_given_is_what_is_written() {
+        let number = |v: f64| Given::Number(v);
+        for (given, written) in [
+            (Given::Text("sin(x)".into()), "'sin(x)'"),
+            (Given::Whole(-3), "-3"),
+            (number(1e-9), "1e-9"),
+            (Given::Flag(true), "true"),
+            (Given::List(vec![Given::Whole(1), number(0.5)]), "[1, 0.5]"),
+            (
+                Given::Table(vec![("a.b".into(), Given::List(vec![])), ("c".into(), number(1.0))]),
+                "{'a.b' = [], c = 1.0}",
+            ),
+        ] {
+            let [mut first, mut second] = [(); 2].map(|()| parse("[b]\nc = 1\n").unwrap());
+            set_given(&mut first, "b.d", &given, 0).unwrap();
+            set(&mut second, &format!("b.d={written}"), 0).unwrap();
+            assert_eq!(first.plain(), second.plain());
+        }
+        let mut root = parse("[b]\nc = 1\n").unwrap();
+        assert!(matches!(set_given(&mut root, "b.c.d", &Given::Whole(1), 0), Err(Error::Override { .. })));
+        assert!(matches!(set_given(&mut root, "", &Given::Whole(1), 0), Err(Error::Override { .. })));
     }
 
     #[test]

@@ -6,7 +6,6 @@ use super::regions::with_regions;
 use super::section::{Fields, Section, diffusion, field, with_solution};
 use crate::base::error::{Error, Result};
 use crate::domain::area::Domain;
-use crate::problem::expression::Variables;
 use crate::problem::field::{FieldRef, constant};
 use crate::problem::model::{Diffusion, Equation, Problem};
 
@@ -19,8 +18,7 @@ pub(super) fn problem(root: &Section, fields: &Fields, domain: &Domain, side_par
     let section = root.section("equation", EQUATION)?;
     // Eigenvalues have no source, and heat may spread without one.
     let default = (root.has("eigenvalues") || root.has("time")).then(|| constant(0.0));
-    // Steps in time extrapolate a source that depends on u; coefficients are those of Newton's method.
-    let with_u = if root.has("time") { fields.clone() } else { with_solution(fields) };
+    let with_u = with_solution(fields);
     let (equation, source) = if section.has("plate") {
         plate(&section, fields, default)?
     } else {
@@ -49,10 +47,7 @@ fn plate(section: &Section, fields: &Fields, default: Option<FieldRef>) -> Resul
 }
 
 fn second_order(section: &Section, fields: &Fields, default: Option<FieldRef>) -> Result<(Equation, FieldRef)> {
-    // Steps in time extrapolate what depends on u.
-    let Variables { time, state } = fields.variables();
-    let names = fields.with_variables(Variables { time, state: state || time });
-    let source = section.field("source", &names)?.or(default).ok_or_else(|| {
+    let source = section.field("source", fields)?.or(default).ok_or_else(|| {
         section.missing("source", "give the right-hand side, for example source = \"1\", or plate = { load = \"1\" }")
     })?;
     let scalar_or_tensor = |value: &Value| diffusion(&section.key("diffusion"), value, fields);

@@ -66,7 +66,7 @@ mod time;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-pub use document::{Origin, Place};
+pub use document::{Given, Origin, Place};
 
 use crate::base::error::{Error, Result};
 use crate::domain::area::Domain;
@@ -102,7 +102,16 @@ const LONGEST: u64 = 1 << 24;
 pub struct ProblemFile {
     text: String,
     directory: PathBuf,
-    overrides: Vec<String>,
+    overrides: Vec<Override>,
+}
+
+/// A key that is set on top of a file.
+#[derive(Debug, Clone)]
+enum Override {
+    /// `key=value`, as it was written.
+    Written(String),
+    /// A key and its value.
+    Given(String, Given),
 }
 
 impl ProblemFile {
@@ -145,7 +154,14 @@ impl ProblemFile {
     /// Overrides a key, for example `discretization.points=20`. A value that is not TOML is taken as a string.
     #[must_use]
     pub fn set(mut self, override_: impl Into<String>) -> Self {
-        self.overrides.push(override_.into());
+        self.overrides.push(Override::Written(override_.into()));
+        self
+    }
+
+    /// Overrides a key with a value of a program: `file.with("discretization.points", Given::Whole(20))`.
+    #[must_use]
+    pub fn with(mut self, key: impl Into<String>, value: Given) -> Self {
+        self.overrides.push(Override::Given(key.into(), value));
         self
     }
 
@@ -153,7 +169,11 @@ impl ProblemFile {
     pub fn text(&self, origin: Origin) -> &str {
         match origin {
             Origin::File => &self.text,
-            Origin::Override(index) => self.overrides.get(index).map_or("", String::as_str),
+            Origin::Override(index) => match self.overrides.get(index) {
+                Some(Override::Written(text)) => text,
+                // What is written nowhere has no place in a text.
+                Some(Override::Given(..)) | None => "",
+            },
         }
     }
 
@@ -189,8 +209,11 @@ impl ProblemFile {
 
     fn document(&self) -> Result<Value> {
         let mut document = document::parse(&self.text)?;
-        for (index, text) in self.overrides.iter().enumerate() {
-            document::set(&mut document, text, index)?;
+        for (index, change) in self.overrides.iter().enumerate() {
+            match change {
+                Override::Written(text) => document::set(&mut document, text, index)?,
+                Override::Given(key, value) => document::set_given(&mut document, key, value, index)?,
+            }
         }
         Ok(document)
     }

@@ -278,6 +278,15 @@ const TEXTS: &[(&str, [&str; 4])] = &[
     ),
     ("time", ["times", "[t1, t2, ...]", "the end", "when the solution is written"]),
     (
+        "time",
+        [
+            "nonlinear",
+            "\"auto\" or \"implicit\"",
+            "\"auto\"",
+            "implicit: a source that depends on u is taken at the new time, as coefficients and conditions are, and not extrapolated",
+        ],
+    ),
+    (
         "output",
         [
             "integrals",

@@ -2,12 +2,15 @@
 
 use super::section::{Fields, Section, list, number};
 use crate::base::error::{Error, Result};
-use crate::solve::time::{Steps, Time};
+use crate::solve::time::{Steps, Terms, Time};
 
-pub(super) const TIME: &[&str] = &["start", "end", "initial", "steps", "tolerance", "method", "times"];
+pub(super) const TIME: &[&str] = &["start", "end", "initial", "steps", "tolerance", "method", "times", "nonlinear"];
 
 /// Formulas by their names.
 const METHODS: [(&str, usize); 4] = [("bdf1", 1), ("bdf2", 2), ("bdf3", 3), ("bdf4", 4)];
+
+/// When terms that depend on u are taken.
+const TERMS: [(&str, Terms); 2] = [("auto", Terms::Auto), ("implicit", Terms::Implicit)];
 
 /// Methods for the wave equation, which are refused with a reason.
 const WAVES: [&str; 4] = ["wave", "newmark", "leapfrog", "verlet"];
@@ -50,5 +53,6 @@ pub(super) fn time(root: &Section, fields: &Fields) -> Result<Option<Time>> {
         steps,
         order: section.choice("method", &METHODS)?.unwrap_or(4),
         times,
+        nonlinear: section.choice("nonlinear", &TERMS)?.unwrap_or_default(),
     }))
 }

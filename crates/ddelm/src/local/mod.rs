@@ -3,6 +3,7 @@
 pub mod about;
 pub mod basis;
 pub mod chebyshev;
+pub(crate) mod fit;
 pub mod iterate;
 pub mod lift;
 pub mod local_factor;

@@ -49,15 +49,24 @@ impl Sums {
 }
 
 impl LocalResidual {
-    /// Of the iterate of a scene on subdomain s. Its nodes are those without corners.
-    pub fn new(scene: &Scene<'_>, collocation: &Collocation, s: usize, rows: &DataRows) -> Result<Self> {
+    /// Of the iterate of a scene on subdomain s, with a load beside the source: values at the interior nodes and, last, the
+    /// integral. The nodes are those without corners.
+    pub fn new(
+        scene: &Scene<'_>,
+        collocation: &Collocation,
+        s: usize,
+        rows: &DataRows,
+        load: Option<&[f64]>,
+    ) -> Result<Self> {
         let (mut sums, mut flux) = (Sums::default(), Vec::new());
         let Residual { leading, lower } = scene.problem.residual(&scene.places(s, &collocation.interior))?;
-        let terms = leading.iter().zip(&lower).zip(&rows.interior_scale);
-        let mut f: Vec<f64> = terms.map(|((&a, &b), &scale)| sums.add(scale, [a, b])).collect();
+        let load = |i: usize| load.map_or(0.0, |load| load[i]);
+        let terms = leading.iter().zip(&lower).zip(&rows.interior_scale).enumerate();
+        let mut f: Vec<f64> = terms.map(|(i, ((&a, &b), &scale))| sums.add(scale, [a, b - load(i)])).collect();
         perimeter(scene, collocation, s, rows, &mut sums, &mut f, &mut flux)?;
         if let Some(scale) = rows.balance_scale {
-            f.push(sums.add(scale, balance(scene, collocation, s)?));
+            let [around, inside] = balance(scene, collocation, s)?;
+            f.push(sums.add(scale, [around, inside - load(rows.interior())]));
         }
         let f = Mat::from_fn(f.len(), 1, |i, _| f[i]);
         Ok(LocalResidual { f, flux, square: sums.square, size: sums.size })

@@ -162,14 +162,28 @@ pub struct ContinuationStep {
     pub converged: bool,
 }
 
+/// A solution with fewer points, from which Newton's method began. A factorization takes a twentieth of the work there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewtonStart {
+    /// Points per side.
+    pub points: usize,
+    /// Steps of Newton's method, those at the last value of a continuation.
+    pub steps: usize,
+    /// Factorizations, all together.
+    pub factorizations: usize,
+}
+
 /// How a nonlinear problem was solved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NonlinearReport {
     /// The steps, those at the last value of a continuation.
     pub steps: Vec<NewtonStep>,
-    /// Factorizations of a linear problem, all together: that of the initial guess, those of the steps, and those on the way of
-    /// a continuation.
+    /// Factorizations of a linear problem with all points, all together: that of the initial guess, those of the steps, and those on
+    /// the way of a continuation.
     pub factorizations: usize,
+    /// What was done with fewer points to begin with, where that helped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<NewtonStart>,
     /// The residual of the solution, relative to the terms that should cancel in it.
     #[serde(deserialize_with = "number")]
     pub residual: f64,
@@ -234,9 +248,9 @@ impl InterfaceReport {
     }
 }
 
-/// A smallest and a largest value.
+/// The smallest and the largest rank over the subdomains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Span {
+pub struct RankSpan {
     /// The smallest.
     pub min: usize,
     /// The largest.
@@ -253,7 +267,7 @@ pub struct FeaturesReport {
     /// Rows of a local matrix.
     pub rows: usize,
     /// Numerical rank over the subdomains.
-    pub rank: Span,
+    pub rank: RankSpan,
     /// Different local factorizations; less than the subdomains where congruent ones share.
     pub factorizations: usize,
 }

@@ -8,6 +8,9 @@
 //! higher multiplicity than a block has columns are found by new random columns, which join the block once all that is
 //! wanted has converged: what the basis lacks, they have.
 //!
+//! Where eigenvectors of a coarser discretization are at hand, the iteration starts from them. What they lack is rough, and every
+//! product with the operator all but wipes it out, so that two or three products of the whole block are enough.
+//!
 //! # References
 //!
 //! Y. Saad, *Numerical Methods for Large Eigenvalue Problems*, 2nd edition, chapter 6.
@@ -67,15 +70,18 @@ pub(crate) struct Wanted {
     pub most: usize,
 }
 
-/// Finds the eigenvalues of largest magnitude of `apply`. `random` gives so many random vectors, others with every call.
+/// Finds the eigenvalues of largest magnitude of `apply`, from vectors near all eigenvectors that are wanted, or from nothing.
+/// `random` gives so many random vectors, others with every call.
 pub(crate) fn arnoldi(
     wanted: &Wanted,
+    near: Option<Pieces>,
     apply: impl Fn(&Pieces) -> Result<Pieces>,
     mut random: impl FnMut(usize) -> Pieces,
 ) -> Result<Spectrum> {
-    // One product makes smooth vectors of random ones.
-    let mut space = Space::new(apply(&random(BLOCK))?);
-    let mut checks = None;
+    // Who found the vectors has looked for what was missed.
+    let mut checks = near.is_some().then_some(0);
+    // One product makes smooth vectors of random ones, and of those of another discretization.
+    let mut space = Space::new(apply(&near.unwrap_or_else(|| random(BLOCK)))?, wanted.most);
     loop {
         space.expand(&apply)?;
         let complete = space.is_complete();
@@ -118,8 +124,14 @@ struct Space {
 }
 
 impl Space {
-    fn new(start: Pieces) -> Self {
-        let basis = start.iter().map(|piece| Mat::zeros(piece.nrows(), 0)).collect();
+    /// With room for so many columns: a basis that grows in place is not copied with every block.
+    fn new(start: Pieces, most: usize) -> Self {
+        let basis = start.iter().map(|piece| {
+            let mut basis = Mat::zeros(piece.nrows(), 0);
+            basis.reserve(piece.nrows(), most);
+            basis
+        });
+        let basis = basis.collect();
         let mut space = Space { basis, used: 0, expanded: 0, h: Vec::new() };
         space.add(start);
         space
@@ -296,7 +308,7 @@ mod tests {
         let mut diagonal = vec![1.0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.3];
         diagonal.extend((8..300).map(|k| 1.0 / f64::from(k)));
         let wanted = Wanted { count: 7, tolerance: 1e-12, most: 150 };
-        let found = arnoldi(&wanted, |x| Ok(applied(&diagonal, 0.0, x)), random(299)).unwrap();
+        let found = arnoldi(&wanted, None, |x| Ok(applied(&diagonal, 0.0, x)), random(299)).unwrap();
         assert!(found.converged);
         for (pair, expected) in found.pairs.iter().zip(&diagonal) {
             assert!((pair.value[0] - expected).abs() < 1e-13 && pair.value[1] == 0.0, "{:?}", found.pairs);
@@ -308,7 +320,7 @@ mod tests {
         let diagonal: Vec<f64> = (1..200).map(|k| 1.0 / f64::from(k)).collect();
         let wanted = Wanted { count: 4, tolerance: 1e-12, most: 150 };
         let apply = |x: &Pieces| Ok(applied(&diagonal, 0.7, x));
-        let found = arnoldi(&wanted, apply, random(199)).unwrap();
+        let found = arnoldi(&wanted, None, apply, random(199)).unwrap();
         let image = applied(&diagonal, 0.7, &found.vectors);
         for (k, pair) in found.pairs.iter().enumerate() {
             assert!((pair.value[0] - diagonal[k]).abs() < 1e-11, "{pair:?}");

@@ -130,6 +130,9 @@ impl Case {
     fn validate_time(&self, time: &Time) -> Result<()> {
         time.check(&self.problem)?;
         time.posed(&self.problem, time.end - time.start, time.start).validate(self.domain.parts().len())?;
+        if time.is_implicit(&self.problem) {
+            newton::check(&Serial, &self.settings)?;
+        }
         self.check_loop("time")
     }
 

@@ -8,7 +8,10 @@
 //! lambda = sigma + 1 / mu
 //! ```
 //!
-//! are those of L closest to sigma. The error of each is estimated by the difference to the same eigenvalue on a second
+//! are those of L closest to sigma. It starts from the eigenfunctions on the same subdomains with fewer points, which cost a
+//! fraction and are found from random vectors; two or three products of the whole block do the rest.
+//!
+//! The error of each is estimated by the difference to the same eigenvalue on a second
 //! decomposition with other features, as that of a solution is ([`estimate`](crate::solve::estimate)).
 
 use std::sync::Arc;
@@ -35,11 +38,16 @@ use crate::solve::solver::Solver;
 /// Eigenvalues that may be asked for.
 const MOST: usize = 200;
 
-/// Residuals of the first and of the second decomposition, relative to the eigenvalue of the inverse.
+/// Residuals of the first and of the second decomposition, and of fewer points, relative to the eigenvalue of the inverse.
 const TOLERANCE: f64 = 1e-12;
 const SECOND_TOLERANCE: f64 = 1e-9;
+const COARSE_TOLERANCE: f64 = 1e-7;
 
-/// Eigenvalues that the second decomposition finds beyond those that it is asked for: the last ones of the two may differ.
+/// The points that the iteration starts with, as a share of those that it ends with, and the fewest that are worth it.
+const COARSE: f64 = 0.5;
+const FEWEST: usize = 6;
+
+/// Eigenvalues that the second decomposition, and fewer points, find beyond those that are asked for: the last ones may differ.
 const BEYOND: usize = 2;
 
 /// Rounding of an eigenvalue, relative to it: differences below this are chance.
@@ -116,12 +124,11 @@ impl Eigenvalues {
     ) -> Result<Vec<Eigenpair>> {
         let [x0, x1, y0, y1] = decomposition.bounding_box();
         let (posed, shift) = self.posed(problem, (x1 - x0) * (y1 - y0))?;
-        let solver = Solver::with_progress(&posed, decomposition.clone(), settings, progress)?;
+        let (nodal, near, spent) = prepare(&posed, &decomposition, settings, self.count, progress)?;
         let clock = Instant::now();
-        let nodal = Nodal::new(Arc::new(solver), "eigenvalues")?;
-        let spectrum = inverse_spectrum(&nodal, self.count, TOLERANCE, progress)?;
+        let spectrum = inverse_spectrum(&nodal, self.count, TOLERANCE, near, progress)?;
         let mut functions = eigenfunctions(&nodal, &spectrum, progress)?;
-        let seconds = clock.elapsed().as_secs_f64();
+        let seconds = spent + clock.elapsed().as_secs_f64();
         // The second solver takes the place of the first.
         drop(nodal);
         let mut found = eigenvalues(&spectrum, shift);
@@ -131,9 +138,9 @@ impl Eigenvalues {
             progress.begin(Stage::Estimate, 1);
             let seen = Resolution::quick(&posed, &decomposition, settings.points)?;
             let second = Second::beside(&posed, &decomposition, &seen, settings)?;
-            let solver = Solver::with_progress(&posed, second.decomposition.clone(), &second.settings, progress)?;
-            let nodal = Nodal::new(Arc::new(solver), "eigenvalues")?;
-            let other = inverse_spectrum(&nodal, self.count + BEYOND, SECOND_TOLERANCE, progress)?;
+            let count = self.count + BEYOND;
+            let (nodal, near, _) = prepare(&posed, &second.decomposition, &second.settings, count, progress)?;
+            let other = inverse_spectrum(&nodal, count, SECOND_TOLERANCE, near, progress)?;
             compare(&mut found, &spectrum, &eigenvalues(&other, shift));
             warnings.extend(seen.warnings(&decomposition));
         }
@@ -178,8 +185,42 @@ fn ignored(problem: &Problem) -> Vec<String> {
     }
 }
 
-/// The eigenvalues of largest magnitude of the inverse, and its eigenvectors as loads.
-fn inverse_spectrum(nodal: &Nodal, count: usize, tolerance: f64, progress: &dyn Progress) -> Result<Spectrum> {
+/// The factored problem, and vectors near its eigenvectors from fewer points, which took so many seconds.
+fn prepare(
+    posed: &Problem,
+    decomposition: &Arc<Decomposition>,
+    settings: &Settings,
+    count: usize,
+    progress: &dyn Progress,
+) -> Result<(Nodal, Option<Loads>, f64)> {
+    let factored = |settings: &Settings| {
+        let solver = Solver::with_progress(posed, decomposition.clone(), settings, progress)?;
+        Nodal::new(Arc::new(solver), "eigenvalues")
+    };
+    let clock = Instant::now();
+    let points = (COARSE * settings.points as f64).round() as usize;
+    let coarse = if points < FEWEST {
+        None
+    } else {
+        let coarse = factored(&Settings { points, neurons: None, ..settings.clone() })?;
+        let spectrum = inverse_spectrum(&coarse, count + BEYOND, COARSE_TOLERANCE, None, progress)?;
+        let y = coarse.coefficients(&spectrum.vectors, progress)?;
+        Some((coarse, y))
+    };
+    let spent = clock.elapsed().as_secs_f64();
+    let nodal = factored(settings)?;
+    let near = coarse.map(|(coarse, y)| nodal.loads_from(&coarse, &y));
+    Ok((nodal, near, spent))
+}
+
+/// The eigenvalues of largest magnitude of the inverse, and its eigenvectors as loads, from loads near them or from nothing.
+fn inverse_spectrum(
+    nodal: &Nodal,
+    count: usize,
+    tolerance: f64,
+    mut near: Option<Loads>,
+    progress: &dyn Progress,
+) -> Result<Spectrum> {
     // In these units the inner product is about that of L2, in which the operator is nearly self-adjoint.
     let units: Vec<[f64; 2]> = (nodal.weights().iter().zip(&nodal.solver.data_rows))
         .map(|(weights, rows)| {
@@ -212,6 +253,9 @@ fn inverse_spectrum(nodal: &Nodal, count: usize, tolerance: f64, progress: &dyn 
         };
         generators.iter_mut().zip(nodal.solver.data_rows.iter().map(|rows| rows.interior())).map(piece).collect()
     };
+    if let Some(near) = &mut near {
+        scaled(near, false);
+    }
     let most = 6 * count + 60;
     progress.begin(Stage::Eigenvalues, most);
     let apply = |block: &Pieces| {
@@ -222,7 +266,7 @@ fn inverse_spectrum(nodal: &Nodal, count: usize, tolerance: f64, progress: &dyn 
         (0..block[0].ncols()).for_each(|_| progress.step());
         Ok(images)
     };
-    let mut spectrum = arnoldi(&Wanted { count, tolerance, most }, apply, random)?;
+    let mut spectrum = arnoldi(&Wanted { count, tolerance, most }, near, apply, random)?;
     scaled(&mut spectrum.vectors, true);
     Ok(spectrum)
 }

@@ -159,7 +159,8 @@ pub(crate) fn at_solution<'a>(problem: &'a Problem, solution: &Solution) -> Cow<
 /// How a nonlinear problem is solved from a solution of it on another decomposition.
 pub(crate) fn from_solution(problem: &Problem, solution: &Solution) -> Nonlinear {
     let initial = problem.is_nonlinear().then(|| Arc::new(solution.clone()) as FieldRef);
-    Nonlinear { initial, ..Nonlinear::default() }
+    // The guess is as good as a solution with fewer points would be.
+    Nonlinear { initial, nested: false, ..Nonlinear::default() }
 }
 
 /// The estimate of [`assess`] alone.

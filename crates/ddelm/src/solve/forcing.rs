@@ -79,9 +79,9 @@ impl Nodal {
                 .values(&samples, &mut out)
                 .map_err(|failure| Error::Callback { quantity: "equation.source".into(), failure })?;
             if out.iter().any(|value| !value.is_finite()) {
-                let problem =
-                    "it is not finite, or depends on the gradient of u, which steps in time do not carry along";
-                return Err(Error::input("equation.source", source.describe(), problem, "use t, x, y and u"));
+                let problem = "it is not finite, or depends on the gradient of u, which is not extrapolated in time";
+                let hint = "write nonlinear = \"implicit\" under [time]";
+                return Err(Error::input("equation.source", source.describe(), problem, hint));
             }
             Ok(out)
         };

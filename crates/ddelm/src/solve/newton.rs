@@ -8,6 +8,10 @@
 //! - the factorization is kept while every step is ten times smaller than the one before;
 //! - the last step is one that is rounding, or after which the next would be.
 //!
+//! All that is far from the solution is done with fewer points (nested iteration): their solution is so near to the one that is
+//! wanted that one or two factorizations with all points are enough. Where fewer points do not converge, all points start from the
+//! beginning.
+//!
 //! A parameter may be followed from an easy value to the one that is wanted (continuation), each solution being the guess for the next,
 //! with steps that double where Newton's method converges and are halved where it does not.
 //!
@@ -24,7 +28,7 @@ use crate::domain::collocation::Nodes;
 use crate::domain::decomposition::Decomposition;
 use crate::interface::Exchange;
 use crate::local::iterate::{InBasis, TableCache, Tabulated};
-use crate::method::report::{ContinuationStep, NewtonStep, NonlinearReport, Seconds, Status};
+use crate::method::report::{ContinuationStep, NewtonStart, NewtonStep, NonlinearReport, Seconds, Status};
 use crate::method::settings::{InterfaceSolver, Settings, Sharing};
 use crate::problem::field::FieldRef;
 use crate::problem::model::Problem;
@@ -47,11 +51,13 @@ pub struct Nonlinear {
     pub reuse: f64,
     /// How the problem is reached from an easier one.
     pub continuation: Option<Continuation>,
+    /// Whether to begin with fewer points.
+    pub nested: bool,
 }
 
 impl Default for Nonlinear {
     fn default() -> Self {
-        Nonlinear { initial: None, max_steps: 50, tolerance: 1e-13, reuse: 0.1, continuation: None }
+        Nonlinear { initial: None, max_steps: 50, tolerance: 1e-13, reuse: 0.1, continuation: None, nested: true }
     }
 }
 
@@ -101,6 +107,14 @@ const LEAST_SHARE: f64 = 1e-3;
 /// Steps of Newton's method on the way of a continuation, at most: a shorter way is cheaper than more of them.
 const STEPS_ON_THE_WAY: usize = 12;
 
+/// The relative change in the last step on the way of a continuation: guesses need not be better.
+const ON_THE_WAY: f64 = 1e-4;
+
+/// The points to begin with, as a share of all, the fewest that are worth it, and the relative change in the last step there.
+const FEWER: f64 = 0.6;
+const FEWEST: usize = 6;
+const ROUGH: f64 = 1e-7;
+
 /// The smallest share of a correction that is taken.
 const LEAST_DAMPING: f64 = 1.0 / 1024.0;
 
@@ -124,16 +138,27 @@ pub fn solve_once(
     }
     check(exchange.as_ref(), settings)?;
     nonlinear.validate()?;
-    let plan = Plan::on(exchange.clone(), problem, decomposition, settings)?;
-    let seconds = Seconds { assemble: plan.seconds, ..Seconds::default() };
-    let mut newton = Newton { plan, nonlinear, progress, tables: TableCache::default(), factorizations: 0, seconds };
-    match &nonlinear.continuation {
-        None => {
-            let guess = newton.initial(problem)?;
-            let run = newton.run(problem, guess, nonlinear.max_steps)?;
-            newton.finish(run, Vec::new())
+    let mut newton = Newton::on(exchange, problem, decomposition, settings, nonlinear, progress)?;
+    if let Some((guess, way, start)) = newton.begin(problem)? {
+        let target = nonlinear.target(problem)?;
+        match newton.run(&target, guess, nonlinear.max_steps, nonlinear.tolerance) {
+            Ok(run) if run.converged => return newton.finish(Reached { run, way, lost: None }, Some(start)),
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            // Fewer points were too few: all over again.
+            Ok(_) | Err(_) => {}
         }
-        Some(continuation) => newton.follow(continuation),
+    }
+    let reached = newton.reach(problem)?;
+    newton.finish(reached, None)
+}
+
+impl Nonlinear {
+    /// The problem at the last value of the continuation.
+    fn target(&self, problem: &Problem) -> Result<Problem> {
+        match &self.continuation {
+            Some(path) => (path.problem)(path.to),
+            None => Ok(problem.clone()),
+        }
     }
 }
 
@@ -187,7 +212,65 @@ struct Step {
     rest: Remainder,
 }
 
-impl Newton<'_> {
+/// Where Newton's method arrived.
+struct Reached {
+    run: Run,
+    /// The values of a continuation.
+    way: Vec<ContinuationStep>,
+    /// The value at which a continuation stopped on its way.
+    lost: Option<f64>,
+}
+
+impl<'a> Newton<'a> {
+    fn on(
+        exchange: &Arc<dyn Exchange>,
+        problem: &Problem,
+        decomposition: Arc<Decomposition>,
+        settings: &Settings,
+        nonlinear: &'a Nonlinear,
+        progress: &'a dyn Progress,
+    ) -> Result<Self> {
+        let plan = Plan::on(exchange.clone(), problem, decomposition, settings)?;
+        let seconds = Seconds { assemble: plan.seconds, ..Seconds::default() };
+        Ok(Newton { plan, nonlinear, progress, tables: TableCache::default(), factorizations: 0, seconds })
+    }
+
+    /// A solution with fewer points in the basis of all, the values of a continuation on the way there, and what it took. None
+    /// where it is not worth it, or does not converge.
+    fn begin(&mut self, problem: &Problem) -> Result<Option<(InBasis, Vec<ContinuationStep>, NewtonStart)>> {
+        let Plan { exchange, decomposition, settings, .. } = self.plan.as_ref();
+        let points = (FEWER * settings.points as f64).round() as usize;
+        if !self.nonlinear.nested || points < FEWEST {
+            return Ok(None);
+        }
+        let fewer = Settings { points, neurons: None, ..settings.clone() };
+        let rough = Nonlinear { tolerance: self.nonlinear.tolerance.max(ROUGH), ..self.nonlinear.clone() };
+        let mut few = Newton::on(exchange, problem, decomposition.clone(), &fewer, &rough, self.progress)?;
+        let reached = match few.reach(problem) {
+            Ok(reached) if reached.run.converged && reached.lost.is_none() => reached,
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            Ok(_) | Err(_) => return Ok(None),
+        };
+        let (spent, clock) = (few.seconds, Instant::now());
+        let guess = self.plan.fit(&problem.equation)?.carried_over(decomposition, &reached.run.iterate)?;
+        let start = NewtonStart { points, steps: reached.run.steps.len(), factorizations: few.factorizations };
+        self.spend(spent, Seconds::default());
+        self.seconds.assemble += clock.elapsed().as_secs_f64();
+        Ok(Some((guess, reached.way, start)))
+    }
+
+    /// Solves from the initial guess, by way of a continuation where there is one.
+    fn reach(&mut self, problem: &Problem) -> Result<Reached> {
+        match &self.nonlinear.continuation {
+            None => {
+                let guess = self.initial(problem)?;
+                let run = self.run(problem, guess, self.nonlinear.max_steps, self.nonlinear.tolerance)?;
+                Ok(Reached { run, way: Vec::new(), lost: None })
+            }
+            Some(continuation) => self.follow(continuation),
+        }
+    }
+
     fn tabulated<'t>(&'t self, known: &'t InBasis) -> Tabulated<'t> {
         Tabulated { decomposition: &self.plan.decomposition, known, tables: &self.tables }
     }
@@ -232,7 +315,7 @@ impl Newton<'_> {
     }
 
     /// Newton's method from an iterate.
-    fn run(&mut self, problem: &Problem, mut iterate: InBasis, max_steps: usize) -> Result<Run> {
+    fn run(&mut self, problem: &Problem, mut iterate: InBasis, max_steps: usize, tolerance: f64) -> Result<Run> {
         let mut solver = self.factor(problem, &iterate)?;
         let mut rest = self.remainder(&solver, &iterate)?;
         let (mut steps, mut fresh): (Vec<NewtonStep>, bool) = (Vec::new(), true);
@@ -257,7 +340,7 @@ impl Newton<'_> {
             steps.push(NewtonStep { residual: relative(&rest), change, damping, factored: fresh });
             (iterate, rest) = (step.iterate, step.rest);
             let rate = before.filter(|b| b.damping == 1.0 && damping == 1.0).map(|b| change / b.change);
-            let converged = damping == 1.0 && self.is_last(change, rate);
+            let converged = damping == 1.0 && is_last(change, rate, tolerance);
             if converged || steps.len() >= max_steps {
                 return Ok(Run { solver, iterate, last, steps, residual: relative(&rest), converged });
             }
@@ -274,13 +357,6 @@ impl Newton<'_> {
                 rest = self.remainder(&solver, &iterate)?;
             }
         }
-    }
-
-    /// Whether a whole step of this size, and of this size relative to the one before, is the last.
-    fn is_last(&self, change: f64, rate: Option<f64>) -> bool {
-        let next = rate.map_or(f64::INFINITY, |rate| change * rate);
-        let stagnates = change < SMALL && rate.is_some_and(|rate| rate > 0.5);
-        change <= self.nonlinear.tolerance || next <= ROUNDING || stagnates
     }
 
     /// The largest share of a correction that helps. By a factorization that is not `fresh` it is the whole or nothing.
@@ -336,11 +412,11 @@ impl Newton<'_> {
     }
 
     /// Follows a parameter to its last value.
-    fn follow(&mut self, path: &Continuation) -> Result<Solution> {
+    fn follow(&mut self, path: &Continuation) -> Result<Reached> {
         let value_at = |share: f64| if share >= 1.0 { path.to } else { path.from + share * (path.to - path.from) };
         let first = (path.problem)(path.from)?;
         let guess = self.initial(&first)?;
-        let mut here = self.run(&first, guess, self.nonlinear.max_steps)?;
+        let mut here = self.run(&first, guess, self.nonlinear.max_steps, ON_THE_WAY)?;
         let tried =
             |value: f64, run: &Run| ContinuationStep { value, steps: run.steps.len(), converged: run.converged };
         let mut way = vec![tried(path.from, &here)];
@@ -354,8 +430,11 @@ impl Newton<'_> {
                 Some((last, old)) => here.iterate.plus((next - share) / (share - last), &here.iterate.plus(-1.0, old)),
                 None => here.iterate.clone(),
             };
-            let max_steps = if next >= 1.0 { self.nonlinear.max_steps } else { STEPS_ON_THE_WAY };
-            let run = self.run(&(path.problem)(value)?, guess, max_steps.min(2 * STEPS_ON_THE_WAY));
+            let (max_steps, tolerance) = match next >= 1.0 {
+                true => (self.nonlinear.max_steps.min(2 * STEPS_ON_THE_WAY), self.nonlinear.tolerance),
+                false => (STEPS_ON_THE_WAY, ON_THE_WAY),
+            };
+            let run = self.run(&(path.problem)(value)?, guess, max_steps, tolerance);
             match run {
                 Ok(run) if run.converged => {
                     way.push(tried(value, &run));
@@ -377,22 +456,14 @@ impl Newton<'_> {
                 here.converged = false;
             }
         }
-        let (arrived, parameter) = (share >= 1.0, &path.parameter);
-        let mut solution = self.finish(here, way)?;
-        if !arrived {
-            solution.report.warnings.push(format!(
-                "the continuation stopped at {parameter} = {}, on the way from {} to {}: there may be no solution beyond",
-                value_at(share),
-                path.from,
-                path.to
-            ));
-        }
-        Ok(solution)
+        let lost = (share < 1.0).then(|| value_at(share));
+        Ok(Reached { run: here, way, lost })
     }
 
     /// The solution with its report.
-    fn finish(&mut self, run: Run, continuation: Vec<ContinuationStep>) -> Result<Solution> {
-        let Run { solver, iterate, last, steps, residual, converged } = run;
+    fn finish(&mut self, reached: Reached, start: Option<NewtonStart>) -> Result<Solution> {
+        let Reached { run: Run { solver, iterate, last, steps, residual, converged }, way: continuation, lost } =
+            reached;
         let spent = last.seconds();
         let mut solution = solver.solution_of(&iterate, last)?;
         let report = &mut solution.report;
@@ -403,9 +474,22 @@ impl Newton<'_> {
             report.status = Status::NotConverged;
         }
         let factorizations = self.factorizations;
-        report.nonlinear = Some(NonlinearReport { steps, factorizations, residual, continuation });
+        report.nonlinear = Some(NonlinearReport { steps, factorizations, start, residual, continuation });
+        if let (Some(path), Some(value)) = (&self.nonlinear.continuation, lost) {
+            report.warnings.push(format!(
+                "the continuation stopped at {} = {value}, on the way from {} to {}: there may be no solution beyond",
+                path.parameter, path.from, path.to
+            ));
+        }
         Ok(solution)
     }
+}
+
+/// Whether a whole step of this size, and of this size relative to the one before, is the last.
+fn is_last(change: f64, rate: Option<f64>, tolerance: f64) -> bool {
+    let next = rate.map_or(f64::INFINITY, |rate| change * rate);
+    let stagnates = change < SMALL && rate.is_some_and(|rate| rate > 0.5);
+    change <= tolerance || next <= ROUNDING || stagnates
 }
 
 /// The size of a remainder relative to the terms that should cancel in it.

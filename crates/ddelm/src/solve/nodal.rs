@@ -102,19 +102,17 @@ impl Nodal {
 
     /// The loads of solutions with coefficients y in the bases.
     pub fn loads(&self, y: &[Mat<f64>]) -> Loads {
-        let mut found = self.by_shape(y, &self.interior);
-        for ((load, y), g) in found.iter_mut().zip(y).zip(&self.integrals) {
-            let integral = |k: usize| y.col_as_slice(k).iter().zip(g).map(|(y, g)| y * g).sum::<f64>();
-            let sums: Vec<f64> = (0..y.ncols()).map(integral).collect();
-            *load = Mat::from_fn(
-                load.nrows() + 1,
-                load.ncols(),
-                |i, k| {
-                    if i < load.nrows() { load[(i, k)] } else { sums[k] }
-                },
-            );
-        }
-        found
+        with_integrals(self.by_shape(y, &self.interior), y, &self.integrals)
+    }
+
+    /// The loads of solutions that another solver on the same subdomains has found, with coefficients y in its bases.
+    pub fn loads_from(&self, other: &Nodal, y: &[Mat<f64>]) -> Loads {
+        let bases = other.solver.bases.as_ref().expect("it was made of a solver with a shared basis");
+        let shapes: Vec<_> = bases.iter().map(|(shape, _)| shape).collect();
+        let Ok(interior) = PerShape::new(&shapes, |shape| {
+            Ok::<_, Infallible>(bases.of(shape).derivatives(&self.solver.plan.collocations.of(shape).interior, &[0]))
+        });
+        with_integrals(self.by_shape(y, &interior), y, &other.integrals)
     }
 
     /// The values of solutions with coefficients y at the points of integration.
@@ -147,7 +145,25 @@ impl Nodal {
 
     /// Source to solution, both by their loads, without boundary values: the inverse of the operator.
     pub fn invert(&self, loads: &[Mat<f64>], progress: &dyn Progress) -> Result<Loads> {
-        let (y, ..) = self.solver.coefficients_of(&self.right_hand_sides(loads)?, None, progress)?;
-        Ok(self.loads(&y))
+        Ok(self.loads(&self.coefficients(loads, progress)?))
     }
+
+    /// The coefficients in the bases of the solutions with sources given by loads, and no boundary values.
+    pub fn coefficients(&self, loads: &[Mat<f64>], progress: &dyn Progress) -> Result<Vec<Mat<f64>>> {
+        Ok(self.solver.coefficients_of(&self.right_hand_sides(loads)?, None, progress)?.0)
+    }
+}
+
+/// Values at the interior nodes over the integrals `g' y`.
+fn with_integrals(values: Vec<Mat<f64>>, y: &[Mat<f64>], integrals: &[Vec<f64>]) -> Loads {
+    let load = |((values, y), g): ((Mat<f64>, &Mat<f64>), &Vec<f64>)| {
+        let mut load = Mat::zeros(values.nrows() + 1, values.ncols());
+        for k in 0..values.ncols() {
+            let (inside, last) = load.col_as_slice_mut(k).split_at_mut(values.nrows());
+            inside.copy_from_slice(values.col_as_slice(k));
+            last[0] = y.col_as_slice(k).iter().zip(g).map(|(y, g)| y * g).sum::<f64>();
+        }
+        load
+    };
+    values.into_iter().zip(y).zip(integrals).map(load).collect()
 }

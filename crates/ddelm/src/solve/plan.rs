@@ -17,6 +17,8 @@ use crate::domain::gluing::fold_at;
 use crate::domain::shape::{PerShape, Shape};
 use crate::exchange::Serial;
 use crate::interface::{Exchange, Numbering, Partition, Portion, agreed};
+use crate::local::basis::{Needed, Recipe, ReferenceBasis};
+use crate::local::fit::Fit;
 use crate::local::operator::Weights;
 use crate::method::cost::Cost;
 use crate::method::settings::{Method, Settings, Sharing};
@@ -106,6 +108,37 @@ impl Plan {
             .validate(decomposition.parts.len())
             .and_then(|()| check_problem(exchange.as_ref(), problem, decomposition, settings));
         agreed(exchange.as_ref(), checked).map(|()| self.clone())
+    }
+
+    /// The basis of a shape, with tables of the sums of derivatives that will be needed.
+    pub(crate) fn basis(
+        &self,
+        networks: &PerShape<Arc<FeatureNetwork>>,
+        shape: Shape,
+        equation: &Equation,
+        needed: Needed,
+    ) -> Result<Arc<ReferenceBasis>> {
+        let collocation = self.collocations.of(shape);
+        let recipe = Recipe {
+            network: networks.of(shape).as_ref().clone(),
+            weights: self.weights,
+            truncation: self.settings.truncation,
+            cut: self.settings.basis_cut(equation),
+            limit: self.settings.kept(collocation.rows()),
+            needed,
+        };
+        ReferenceBasis::of(recipe, collocation)
+    }
+
+    /// What brings functions into the bases that the subdomains share.
+    pub(crate) fn fit(&self, equation: &Equation) -> Result<Fit> {
+        let Networks::Shared(networks) = &self.networks else {
+            let problem = "it needs features that the subdomains share";
+            return Err(Error::input("network.sharing", "...", problem, "use preset = \"fast\""));
+        };
+        let shapes: Vec<Shape> = networks.iter().map(|(shape, _)| shape).collect();
+        let bases = PerShape::new(&shapes, |shape| self.basis(networks, shape, equation, Needed::default()))?;
+        Fit::new(bases, &self.collocations)
     }
 
     /// The decomposition.

@@ -318,9 +318,14 @@ impl Solver {
                 Ok((Mat::zeros(0, columns), Outcome { converged: true, ..Outcome::default() }))
             }
             Some(factor) => refine(&interface, factor.as_ref(), data, columns, settings.refinements, guess, progress),
-            None => {
-                conjugate_gradients(&interface, data, columns, settings.tolerance, settings.max_iterations, progress)
-            }
+            None => conjugate_gradients(
+                &interface,
+                data,
+                columns,
+                settings.interface_tolerance,
+                settings.max_iterations,
+                progress,
+            ),
         }
     }
 
@@ -393,6 +398,7 @@ enum Purpose<'a> {
 }
 
 /// The interface values, and the subdomains in the coordinates of their factors: one column per right-hand side.
+#[derive(Clone)]
 struct Coupled {
     u: Mat<f64>,
     ys: Vec<Mat<f64>>,

@@ -10,10 +10,10 @@ use crate::base::error::{Error, Result};
 use crate::base::progress::{Progress, Stage};
 use crate::domain::shape::{PerShape, Shape};
 use crate::interface::{Gather, Numbering};
-use crate::local::basis::{Needed, Recipe, ReferenceBasis};
+use crate::local::basis::{Needed, ReferenceBasis};
 use crate::local::local_factor::{BATCH, Columns, Local, LocalData, LocalFactor};
 use crate::local::operator::{EdgeScale, LocalRows, Scene, edge_scale, local_rows};
-use crate::method::report::{FeaturesReport, Span};
+use crate::method::report::{FeaturesReport, RankSpan};
 use crate::method::settings::InterfaceSolver;
 use crate::network::features::Networks;
 use crate::network::symbol::{ORDERS, Symbols};
@@ -58,7 +58,7 @@ struct SharedFactor {
 impl<'a> Stages<'a> {
     pub fn assemble(&self) -> Result<Assembled> {
         let Stages { plan, scene, progress } = self;
-        let Plan { settings, collocations, weights, networks, portion, .. } = plan;
+        let Plan { collocations, weights, networks, portion, .. } = plan;
         let Scene { problem, decomposition, .. } = *scene;
         let (weights, mine) = (*weights, &portion.subdomains);
         progress.begin(Stage::Assemble, mine.len());
@@ -90,16 +90,7 @@ impl<'a> Stages<'a> {
                 Some(PerShape::new(&shapes, |shape| {
                     let of_shape = |(s, _): &(&usize, &LocalRows)| plan.shape(**s) == shape;
                     let of: Vec<&LocalRows> = mine.iter().zip(&rows).filter(of_shape).map(|(_, rows)| rows).collect();
-                    let collocation = collocations.of(shape);
-                    let recipe = Recipe {
-                        network: networks.of(shape).as_ref().clone(),
-                        weights,
-                        truncation: settings.truncation,
-                        cut: settings.basis_cut(&problem.equation),
-                        limit: settings.kept(collocation.rows()),
-                        needed: needed_derivatives(&of),
-                    };
-                    ReferenceBasis::of(recipe, collocation)
+                    plan.basis(networks, shape, &problem.equation, needed_derivatives(&of))
                 })?)
             }
         };
@@ -191,7 +182,7 @@ impl<'a> Stages<'a> {
             neurons: self.plan.settings.neurons(),
             scale: self.plan.settings.scale_for(&self.scene.problem.equation, self.plan.collocations.any().shape),
             rows: self.plan.collocations.any().rows(),
-            rank: Span { min: -span[1] as usize, max: span[0] as usize },
+            rank: RankSpan { min: -span[1] as usize, max: span[0] as usize },
             factorizations: factorizations[0] as usize,
         }
     }

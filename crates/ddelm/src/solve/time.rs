@@ -9,6 +9,10 @@
 //! whose matrix is the same for every step unless a coefficient depends on t (`solve/time/bdf.rs`; the first values in
 //! `solve/time/deferred.rs`).
 //!
+//! A source that depends on u is extrapolated to the new time (IMEX). Where coefficients or conditions depend on u, or where it is
+//! asked for, all terms are taken at the new time, and every step is solved by Newton's method (`solve/time/implicit.rs`), with a
+//! factorization that is kept from step to step while it contracts.
+//!
 //! The error has two parts. That of the steps is estimated by runs with half and a quarter of them: their differences tell the
 //! order that is really there, for data that do not fit together at the start spoil it. That of the subdomains is the difference to
 //! a run on a second decomposition with other features, as for one [solve](crate::solve::estimate), with half of the steps in both.
@@ -22,6 +26,7 @@
 
 mod bdf;
 mod deferred;
+mod implicit;
 
 use std::sync::Arc;
 
@@ -34,7 +39,7 @@ use crate::method::settings::Settings;
 use crate::problem::field::{FieldRef, constant};
 use crate::problem::model::Problem;
 use crate::solution::evaluate::Solution;
-use crate::solve::estimate::{Second, difference};
+use crate::solve::estimate::{Second, at_solution, difference};
 use crate::solve::resolution::Resolution;
 use bdf::{FORMULAS, Formula, Run};
 
@@ -61,6 +66,18 @@ pub struct Time {
     pub order: usize,
     /// Other times at which the solution is wanted, ascending.
     pub times: Vec<f64>,
+    /// When terms that depend on u are taken.
+    pub nonlinear: Terms,
+}
+
+/// When the terms of a step that depend on u are taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Terms {
+    /// A source at the old times, from which it is extrapolated, unless coefficients or conditions depend on u as well.
+    #[default]
+    Auto,
+    /// All at the new time.
+    Implicit,
 }
 
 /// How many steps there are.
@@ -109,12 +126,16 @@ impl Time {
                            self-adjoint, so that methods that keep the energy are unstable";
             return refuse("time", "a plate".into(), problem, "leave [time] out, or find [eigenvalues]");
         }
-        if (Problem { source: constant(0.0), ..problem.clone() }).is_nonlinear() {
-            let problem = "with steps in time only the source may depend on u, and a coefficient or a condition does";
-            let hint = "write such terms as part of the source, which is extrapolated to the new time";
-            return refuse("time", "a nonlinear operator".into(), problem, hint);
-        }
         Ok(())
+    }
+
+    /// Whether all terms are taken at the new time.
+    pub fn is_implicit(&self, problem: &Problem) -> bool {
+        let operator = || (Problem { source: constant(0.0), ..problem.clone() }).is_nonlinear();
+        match self.nonlinear {
+            Terms::Auto => operator(),
+            Terms::Implicit => problem.is_nonlinear(),
+        }
     }
 
     fn formula(&self) -> &'static Formula {
@@ -124,8 +145,8 @@ impl Time {
     /// The elliptic problem of a step of length dt to time t.
     pub fn posed(&self, problem: &Problem, dt: f64, t: f64) -> Problem {
         let mut posed = Problem { mean: None, exact: None, ..problem.at_time(t) };
-        // A source that depends on u is no part of the operator: its loads are extrapolated.
-        if posed.source.depends_on().state {
+        // A source that is extrapolated is no part of the operator.
+        if posed.source.depends_on().state && !self.is_implicit(problem) {
             posed.source = constant(0.0);
         }
         let mass = self.formula().gamma / dt;
@@ -214,6 +235,7 @@ impl Time {
         let place = first.decomposition.as_ref();
         // What the rows see of the data: those at the end, and the initial values as a source.
         let posed = self.posed(runs.problem, (self.end - self.start) / *steps as f64, self.end);
+        let posed = at_solution(&posed, first);
         let seen = Resolution::quick(&posed, place, settings.points)?;
         let second = Second::beside(&posed, place, &seen, settings)?;
         let other = last(&runs.carry_out(&second.decomposition, &second.settings, *steps, &[])?);

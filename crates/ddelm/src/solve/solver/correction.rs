@@ -15,6 +15,7 @@ use crate::local::local_factor::LocalData;
 use crate::local::operator::Scene;
 use crate::local::residual::LocalResidual;
 use crate::method::report::Seconds;
+use crate::problem::model::Problem;
 use crate::solution::evaluate::Solution;
 
 /// What an iterate leaves of the problem.
@@ -58,13 +59,25 @@ impl Solver {
 
     /// What an iterate leaves of the problem, in the units of the rows of this solver.
     pub(crate) fn remainder(&self, iterate: &dyn Iterate) -> Result<Remainder> {
-        let scene = Scene { problem: &self.problem, decomposition: &self.plan.decomposition, about: Some(iterate) };
-        let of = |s: usize, rows| {
+        self.remainder_of(&self.problem, None, iterate)
+    }
+
+    /// The same for another problem on the same subdomains, with a load beside its source: values at the interior nodes of every
+    /// local problem and, last, the integral.
+    pub(crate) fn remainder_of(
+        &self,
+        problem: &Problem,
+        load: Option<&[Mat<f64>]>,
+        iterate: &dyn Iterate,
+    ) -> Result<Remainder> {
+        let scene = Scene { problem, decomposition: &self.plan.decomposition, about: Some(iterate) };
+        let of = |k: usize| {
+            let s = self.locals[k].subdomain;
             let collocation = self.plan.collocations.of(self.plan.decomposition.subdomains[s].map.shape());
-            LocalResidual::new(&scene, collocation, s, rows)
+            let load = load.map(|load| load[k].col_as_slice(0));
+            LocalResidual::new(&scene, collocation, s, &self.data_rows[k], load)
         };
-        let local: Vec<Result<LocalResidual>> =
-            (self.locals.par_iter().zip(&self.data_rows)).map(|(local, rows)| of(local.subdomain, rows)).collect();
+        let local: Vec<Result<LocalResidual>> = (0..self.locals.len()).into_par_iter().map(of).collect();
         // The error of the first subdomain that has one, whichever thread was first.
         let local: Vec<LocalResidual> = agreed(self.plan.exchange.as_ref(), local.into_iter().collect::<Result<_>>())?;
         let jumps = self.jumps_of(&local);
@@ -122,6 +135,17 @@ impl Solver {
         let coupled = self.couple(&known, 1, clock.elapsed().as_secs_f64(), progress)?;
         let delta = self.in_basis(&coupled.ys, 1).pop().expect("nonlinear problems have a shared basis on one rank");
         Ok(Correction { delta, coupled })
+    }
+
+    /// The interface values that a correction has found.
+    pub(crate) fn interface_of(correction: &Correction) -> &Mat<f64> {
+        &correction.coupled.u
+    }
+
+    /// The solution with the coefficients of an iterate, which a correction has led to, with other interface values.
+    pub(crate) fn solution_with(&self, iterate: &InBasis, last: &Correction, u: Mat<f64>) -> Result<Solution> {
+        let coupled = Coupled { u, ..last.coupled.clone() };
+        self.solution_of(iterate, Correction { delta: iterate.clone(), coupled })
     }
 
     /// The solution with the coefficients of an iterate, which a correction has led to.

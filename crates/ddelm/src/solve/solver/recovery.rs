@@ -205,6 +205,7 @@ impl Solver {
 }
 
 /// What the solution of a local problem leaves.
+#[derive(Clone, Copy)]
 pub(super) struct Rest {
     /// The square of its residual.
     pub residual: f64,

@@ -4,8 +4,7 @@
 //! gamma u_n = sum_j a_j u_(n-j) + dt u',     u' = -L u_n + f(t_n)
 //! ```
 //!
-//! What the rows see of the last solutions is carried along as loads (`solve/nodal.rs`). A source that depends on u is
-//! extrapolated to the new time (IMEX). The first values come from `solve/time/deferred.rs`.
+//! What the rows see of the last solutions is carried along as loads (`solve/nodal.rs`). The first values come from `solve/time/deferred.rs`.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,12 +13,14 @@ use faer::Mat;
 use rayon::prelude::*;
 
 use super::deferred::{lagrange, nearest};
+use super::implicit::Implicit;
 use super::{Moment, Time};
 use crate::base::error::{Error, Result};
 use crate::base::progress::{Progress, Stage};
 use crate::domain::decomposition::Decomposition;
 use crate::exchange::Serial;
 use crate::interface::Guess;
+use crate::local::iterate::InBasis;
 use crate::method::report::TimeReport;
 use crate::method::settings::Settings;
 use crate::problem::frozen::frozen;
@@ -55,6 +56,22 @@ pub(super) struct Known {
     pub interface: Option<Mat<f64>>,
     /// The right-hand side that it is the solution for, and the solver; nothing for the initial values.
     pub origin: Option<(Arc<Nodal>, Vec<Mat<f64>>)>,
+    /// The coefficients in the basis, where steps are solved by Newton's method.
+    pub iterate: Option<InBasis>,
+}
+
+impl Known {
+    /// A guess for a solution nearby.
+    pub fn near(&self) -> Near {
+        Near { interface: self.interface.clone(), iterate: self.iterate.clone() }
+    }
+}
+
+/// A guess for the solution of a step.
+#[derive(Default)]
+pub(super) struct Near {
+    pub interface: Option<Mat<f64>>,
+    pub iterate: Option<InBasis>,
 }
 
 /// One run with steps of one size.
@@ -84,12 +101,24 @@ impl Run<'_> {
         };
         let posed = self.time.posed(self.problem, self.dt, self.time.start);
         let plan = Plan::on(Arc::new(Serial), &posed, self.decomposition.clone(), self.settings)?;
-        let first = self.nodal(&plan, self.time.start, &mut counts)?;
-        // A source that knows neither t nor u is the same in every step.
+        let (first, implicit) = match self.time.is_implicit(self.problem) {
+            true => {
+                let implicit = Implicit::new(self, &plan, &mut counts)?;
+                (implicit.nodal.clone(), Some(implicit))
+            }
+            false => (self.nodal(&plan, self.time.start, &mut counts)?, None),
+        };
+        // A source that knows neither t nor u is the same in every step. Newton's method knows it anyway.
         let depends = self.problem.source.depends_on();
-        let fixed = if depends.time || depends.state { None } else { Some(self.source(&first, self.time.start)?) };
+        let fixed = if implicit.is_some() {
+            Some(first.zeros())
+        } else if depends.time || depends.state {
+            None
+        } else {
+            Some(self.source(&first, self.time.start)?)
+        };
         let shared = (!varies).then(|| first.clone());
-        let mut engine = Engine { run: self, plan, shared, fixed, contraction: 0.0, counts };
+        let mut engine = Engine { run: self, plan, shared, fixed, contraction: 0.0, counts, implicit };
         let mut known = engine.start(&first)?;
         let mut moments = Vec::new();
         let mut wanted: VecDeque<f64> = self.times.iter().copied().filter(|t| *t < self.time.end).collect();
@@ -106,16 +135,15 @@ impl Run<'_> {
                     add(&mut load, *e, forcing);
                 }
             }
-            let guess = if varies { None } else { known.ahead(formula) };
-            let next = engine.step(&nodal, t, &load, guess)?;
+            let next = engine.step(&nodal, t, &load, known.ahead(formula))?;
             known.push(next);
             self.progress.step();
             while let Some(tau) = wanted.front().copied().filter(|tau| *tau <= t) {
-                moments.push(self.moment(&known, tau)?);
+                moments.push(engine.moment(&known, tau)?);
                 wanted.pop_front();
             }
         }
-        moments.push(self.moment(&known, self.time.end)?);
+        moments.push(engine.moment(&known, self.time.end)?);
         for moment in &mut moments {
             moment.solution.report.time = Some(TimeReport { t: moment.t, ..engine.counts });
         }
@@ -143,7 +171,7 @@ impl Run<'_> {
         nodal.field(&frozen(&self.problem.source, t), "equation.source")
     }
 
-    /// The solution at a time that lies among the known ones.
+    /// The solution at a time that lies among the known ones, of steps without Newton's method.
     fn moment(&self, known: &Trail, t: f64) -> Result<Moment> {
         let exact = known.recent.iter().find(|k| (k.t - t).abs() <= 1e-12 * (self.time.end - self.time.start));
         let (nodal, rhs) = match exact.and_then(|k| k.origin.as_ref()) {
@@ -179,14 +207,25 @@ pub(super) struct Trail {
 }
 
 impl Trail {
-    /// The interface values of the next step, extrapolated; nothing where some of the last are not known.
-    fn ahead(&self, formula: &Formula) -> Option<Mat<f64>> {
-        let last = |j: usize| self.grid[self.grid.len() - 1 - j].interface.as_ref();
-        let mut sum: Mat<f64> = Mat::zeros(last(0)?.nrows(), 1);
-        for (j, e) in formula.extrapolation.iter().enumerate() {
-            sum += faer::Scale(*e) * last(j)?;
-        }
-        Some(sum)
+    /// The next step, extrapolated: as far as the last ones are known.
+    fn ahead(&self, formula: &Formula) -> Near {
+        let last = |j: usize| &self.grid[self.grid.len() - 1 - j];
+        let interface = || {
+            let mut sum: Mat<f64> = Mat::zeros(last(0).interface.as_ref()?.nrows(), 1);
+            for (j, e) in formula.extrapolation.iter().enumerate() {
+                sum += faer::Scale(*e) * last(j).interface.as_ref()?;
+            }
+            Some(sum)
+        };
+        let iterate = || {
+            let mut sum = last(0).iterate.clone()?;
+            for (j, e) in formula.extrapolation.iter().enumerate() {
+                let change = if j == 0 { *e - 1.0 } else { *e };
+                sum = sum.plus(change, last(j).iterate.as_ref()?);
+            }
+            Some(sum)
+        };
+        Near { interface: interface(), iterate: iterate() }
     }
 
     fn push(&mut self, known: Known) {
@@ -212,13 +251,24 @@ pub(super) struct Engine<'a> {
     /// What a solve of the interface leaves of an error, as the first of them told.
     pub contraction: f64,
     pub counts: TimeReport,
+    /// Newton's method, where all terms are taken at the new time.
+    pub implicit: Option<Implicit>,
 }
 
 impl Engine<'_> {
     pub fn nodal(&mut self, t: f64) -> Result<Arc<Nodal>> {
-        match &self.shared {
-            Some(nodal) => Ok(nodal.clone()),
-            None => self.run.nodal(&self.plan, t, &mut self.counts),
+        match (&self.implicit, &self.shared) {
+            (Some(implicit), _) => Ok(implicit.nodal.clone()),
+            (None, Some(nodal)) => Ok(nodal.clone()),
+            (None, None) => self.run.nodal(&self.plan, t, &mut self.counts),
+        }
+    }
+
+    /// The solution at a time that lies among the known ones.
+    fn moment(&self, known: &Trail, t: f64) -> Result<Moment> {
+        match &self.implicit {
+            Some(implicit) => implicit.moment(known, t),
+            None => self.run.moment(known, t),
         }
     }
 
@@ -229,8 +279,13 @@ impl Engine<'_> {
         }
     }
 
-    /// The solution at time t for a load, with the boundary values of that time. The guess is for the interface values.
-    pub fn step(&mut self, nodal: &Arc<Nodal>, t: f64, load: &Loads, guess: Option<Mat<f64>>) -> Result<Known> {
+    /// The solution at time t for a load, with the boundary values of that time.
+    pub fn step(&mut self, nodal: &Arc<Nodal>, t: f64, load: &Loads, near: Near) -> Result<Known> {
+        if let Some(implicit) = &mut self.implicit {
+            return implicit.step(self.run, &self.plan, t, load, near.iterate, &mut self.counts);
+        }
+        // With another factorization in every step nothing is known of its contraction.
+        let guess = near.interface.filter(|_| self.shared.is_some());
         let mut rhs = nodal.right_hand_sides(load)?;
         nodal.set_boundary_values(&self.run.problem.data().at_time(t), &mut rhs)?;
         let guess = guess.map(|u| Guess { u, contraction: self.contraction });
@@ -249,7 +304,7 @@ impl Engine<'_> {
         let source = &self.run.problem.source;
         let state = source.depends_on().state;
         let forcing = if state { Some(nodal.forcing(&frozen(source, t), &u, &nodal.inside(&y))?) } else { None };
-        Ok(Known { t, u, forcing, interface: Some(interface), origin: Some((nodal.clone(), rhs)) })
+        Ok(Known { t, u, forcing, interface: Some(interface), origin: Some((nodal.clone(), rhs)), iterate: None })
     }
 }
 

@@ -33,13 +33,14 @@ impl Engine<'_> {
         let (time, order) = (self.run.time, self.run.time.order);
         let initial = frozen(&time.initial, time.start);
         let u = first.field(&initial, "time.initial")?;
-        let kept = if self.shared.is_some() { 2 * BLOCK + 2 } else { 1 };
+        let kept = if self.shared.is_some() || self.implicit.is_some() { 2 * BLOCK + 2 } else { 1 };
         let mut trail = Trail { grid: VecDeque::new(), recent: VecDeque::new(), kept };
-        let forcing = match self.run.problem.source.depends_on().state {
+        let forcing = match self.run.problem.source.depends_on().state && self.implicit.is_none() {
             true => Some(first.forcing_of_field(&frozen(&self.run.problem.source, time.start), &initial)?),
             false => None,
         };
-        let begin = Known { t: time.start, u, forcing, interface: None, origin: None };
+        let iterate = self.implicit.as_ref().map(|implicit| implicit.initial().clone());
+        let begin = Known { t: time.start, u, forcing, interface: None, origin: None, iterate };
         let mut nodes = vec![begin];
         let delta = self.run.dt / time.formula().gamma;
         while order > 1 && nodes[nodes.len() - 1].t < self.run.at((order - 1) as f64) {
@@ -62,7 +63,14 @@ impl Engine<'_> {
             };
             let u = combined(&|node| Some(&node.u)).expect("every node has u");
             let forcing = combined(&|node| node.forcing.as_ref());
-            trail.grid.push_back(Known { t, u, forcing, interface: None, origin: None });
+            let iterate = || {
+                let mut sum = nodes[near.start].iterate.clone()?;
+                for (k, (node, w)) in nodes[near.clone()].iter().zip(&weights).enumerate() {
+                    sum = sum.plus(if k == 0 { w - 1.0 } else { *w }, node.iterate.as_ref()?);
+                }
+                Some(sum)
+            };
+            trail.grid.push_back(Known { t, u, forcing, interface: None, origin: None, iterate: iterate() });
         }
         Ok(trail)
     }
@@ -92,7 +100,7 @@ impl Engine<'_> {
                 if let Some(forcing) = lagged.or(before) {
                     add(&mut load, 1.0, forcing);
                 }
-                let guess = known.get(i).and_then(|k| k.interface.clone());
+                let guess = known.get(i).or(next.last()).unwrap_or(from).near();
                 let solved = self.step(nodal, t, &load, guess)?;
                 let mut slope = solved.u.clone();
                 add(&mut slope, -1.0, &base);

@@ -1,8 +1,9 @@
 //! One solve, and what was measured in it.
 
+use ddelm::method::report::Status;
 use ddelm::method::settings::{InterfaceSolver, Preset};
 use ddelm::network::features::Initialization;
-use ddelm::{Error, Problem, Result, Settings, Solution, Status};
+use ddelm::{Error, Problem, Result, Settings, Solution};
 use serde::{Deserialize, Serialize};
 
 use super::Laboratory;
@@ -75,7 +76,7 @@ impl Run {
             settings.interface = interface;
         }
         if let Some(tolerance) = self.tolerance {
-            settings.tolerance = tolerance;
+            settings.interface_tolerance = tolerance;
         }
         settings
     }
@@ -98,7 +99,7 @@ impl Run {
 
     /// The solution.
     pub fn solution(&self, laboratory: &Laboratory, study: Study, problem: &Problem) -> Result<Solution> {
-        laboratory.crew.solve(Job { study, task: Task::Run(*self) }, problem, &laboratory.tracker)
+        laboratory.crew.solve(Job { study, task: Task::Run(*self) }, problem, laboratory.tracker)
     }
 }
 

@@ -9,8 +9,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::Common;
 use crate::diagnostic::Terminal;
 use crate::interrupt;
-use crate::number::{rough_seconds, seconds};
 use crate::stderr::say;
+use ddelm::base::number::{rough_seconds, seconds};
 
 /// Positions of the bar.
 const LENGTH: f64 = 1000.0;
@@ -39,7 +39,7 @@ struct State {
 }
 
 impl Tracker {
-    /// A tracker of runs; see [`Tracker::expect`].
+    /// A tracker of runs.
     pub fn new(common: &Common, terminal: &Terminal) -> Self {
         let target = match terminal.interactive && !common.quiet {
             true => ProgressDrawTarget::stderr_with_hz(5),
@@ -53,47 +53,6 @@ impl Tracker {
         let state = State { total: 0.0, done: 0.0, took: 0.0, estimate: 0.0, began: Instant::now(), deadline: None };
         interrupt::polled(true);
         Tracker { bar, quiet: common.quiet, state: Mutex::new(state) }
-    }
-
-    /// All runs together are estimated to take so many seconds.
-    pub fn expect(&self, total: f64) {
-        self.state().total = total;
-    }
-
-    /// A run begins. One that takes longer than the limit is stopped.
-    pub fn begin(&self, name: &str, estimate: f64, limit: Option<f64>) {
-        let mut state = self.state();
-        state.estimate = estimate;
-        state.began = Instant::now();
-        state.deadline = limit.map(|limit| state.began + Duration::from_secs_f64(limit));
-        drop(state);
-        self.bar.set_prefix(name.to_owned());
-        self.show("");
-    }
-
-    /// The current run has ended; says so in a line.
-    pub fn end(&self, line: &str) {
-        let mut state = self.state();
-        let (took, estimate) = (state.began.elapsed().as_secs_f64(), state.estimate);
-        state.took += took;
-        state.done += estimate;
-        state.estimate = 0.0;
-        state.deadline = None;
-        drop(state);
-        self.say(&format!("{line}  ({})", seconds(took)));
-        self.show("");
-    }
-
-    /// A line above the bar.
-    pub fn say(&self, line: &str) {
-        if !self.quiet {
-            self.bar.suspend(|| say(line));
-        }
-    }
-
-    /// Whether the user asked to stop.
-    pub fn stopped(&self) -> bool {
-        interrupt::asked()
     }
 
     /// Removes the bar.
@@ -133,6 +92,44 @@ impl State {
     }
 }
 
+impl ddelm_paper::Tracker for Tracker {
+    fn expect(&self, total: f64) {
+        self.state().total = total;
+    }
+
+    fn run_begins(&self, name: &str, estimate: f64, limit: Option<f64>) {
+        let mut state = self.state();
+        state.estimate = estimate;
+        state.began = Instant::now();
+        state.deadline = limit.map(|limit| state.began + Duration::from_secs_f64(limit));
+        drop(state);
+        self.bar.set_prefix(name.to_owned());
+        self.show("");
+    }
+
+    fn run_ends(&self, line: &str) {
+        let mut state = self.state();
+        let (took, estimate) = (state.began.elapsed().as_secs_f64(), state.estimate);
+        state.took += took;
+        state.done += estimate;
+        state.estimate = 0.0;
+        state.deadline = None;
+        drop(state);
+        self.say(&format!("{line}  ({})", seconds(took)));
+        self.show("");
+    }
+
+    fn say(&self, line: &str) {
+        if !self.quiet {
+            self.bar.suspend(|| say(line));
+        }
+    }
+
+    fn stopped(&self) -> bool {
+        interrupt::asked()
+    }
+}
+
 impl Progress for Tracker {
     fn begin(&self, stage: Stage, _steps: usize) {
         self.show(stage.name());
@@ -145,7 +142,7 @@ impl Progress for Tracker {
     }
 
     fn interrupted(&self) -> bool {
-        self.stopped() || self.state().deadline.is_some_and(|deadline| Instant::now() > deadline)
+        interrupt::asked() || self.state().deadline.is_some_and(|deadline| Instant::now() > deadline)
     }
 }
 

@@ -33,16 +33,22 @@ pub enum Style {
 pub struct Series {
     /// Its name in the legend; none if empty.
     pub name: String,
+    /// The points.
     pub points: Vec<[f64; 2]>,
+    /// How they are drawn.
     pub style: Style,
 }
 
 /// Curves over a common axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinePlot {
+    /// What it shows.
     pub title: String,
+    /// The axis below.
     pub x: Axis,
+    /// The axis at the left.
     pub y: Axis,
+    /// What is drawn.
     pub series: Vec<Series>,
     /// Places on the x axis with a thin vertical line: borders of subdomains.
     pub marks: Vec<f64>,

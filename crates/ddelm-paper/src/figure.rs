@@ -11,8 +11,7 @@ use super::Laboratory;
 use super::item::Item;
 use super::run::Run;
 use super::study::Study;
-use crate::picture::{self, Grid, HeatMap};
-use crate::view::heat_map;
+use ddelm_picture::{self as picture, Grid, HeatMap, heat_map};
 
 /// Points along a side of a picture.
 const RESOLUTION: usize = 400;

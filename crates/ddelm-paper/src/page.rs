@@ -8,7 +8,6 @@ use ddelm::Result;
 use ddelm::base::atomic;
 
 use super::item::{ALL, Item};
-use crate::version;
 
 /// The page's name in the folder.
 pub const NAME: &str = "reproduction.md";
@@ -38,7 +37,7 @@ fn preface(command: &str, ranks: usize) -> String {
          \"paper\"`), \"default\" is this program's (`preset = \"fast\"`). L2 and H1 are relative errors, time is that of \
          the solve. N is the number of subdomains, 1 x 1 one network for the whole domain. \"reduced\" marks runs with fewer \
          neurons and points than in the paper, where it would not fit into the memory or time allowed.\n",
-        version::short(),
+        env!("CARGO_PKG_VERSION"),
         machine(ranks),
     )
 }

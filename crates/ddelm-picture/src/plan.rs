@@ -19,13 +19,16 @@ const LONGEST_NAME: usize = 28;
 /// Something with a name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Named {
+    /// The name.
     pub name: String,
+    /// Where it is.
     pub lines: Vec<Vec<[f64; 2]>>,
 }
 
 /// A picture of a decomposition, in the coordinates of the domain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
+    /// What it shows.
     pub title: String,
     /// The box around the domain: `[x0, x1, y0, y1]`.
     pub bounds: [f64; 4],

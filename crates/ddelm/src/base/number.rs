@@ -1,7 +1,5 @@
 //! Numbers as people read them.
 
-pub use ddelm::base::amount::bytes;
-
 /// An error, in scientific notation with two digits: `6.8e-13`.
 pub fn error(value: f64) -> String {
     format!("{value:.1e}")
@@ -43,6 +41,7 @@ pub fn rough_seconds(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::amount::bytes;
 
     #[test]
     fn numbers_are_short() {

@@ -9,13 +9,13 @@ use ddelm::{Problem, Result};
 use super::Laboratory;
 use super::budget::Cost;
 use super::item::Item;
-use super::markdown::{Grid, number, time};
+use super::markdown::{MarkdownTable, number, time};
 use super::published::{INTERVALS, Published, rows};
 use super::reference::Reference;
 use super::run::{Measured, Outcome, Run};
 use super::samples::Samples;
 use super::study::Study;
-use crate::number::error;
+use ddelm::base::number::error;
 
 /// Seconds to compare a solution with the references.
 const COMPARISON: f64 = 3.0;
@@ -49,7 +49,7 @@ pub fn reproduce(laboratory: &Laboratory, number: u8) -> Result<()> {
         Some(_) => None,
         None => Some(laboratory.reference(study)?),
     };
-    let mut grid = Grid::new(headings(reference.is_some()));
+    let mut grid = MarkdownTable::new(headings(reference.is_some()));
     let mut side = 0;
     for (published, run, cost) in plan(laboratory, number)? {
         if published.side != side {
@@ -57,11 +57,11 @@ pub fn reproduce(laboratory: &Laboratory, number: u8) -> Result<()> {
             grid.row(published_row(&published, reference.is_some()));
         }
         let name = format!("table-{number} {0} x {0} {1}", run.side, preset_name(run.preset));
-        laboratory.tracker.begin(&name, cost.seconds, Some(laboratory.budget.seconds));
+        laboratory.tracker.run_begins(&name, cost.seconds, Some(laboratory.budget.seconds));
         let outcome = run.solve(laboratory, study, &problem, |solution| {
             measure(&problem, solution, run.points, reference.as_deref())
         })?;
-        laboratory.tracker.end(&format!("{name}: {}", summary(&outcome)));
+        laboratory.tracker.run_ends(&format!("{name}: {}", summary(&outcome)));
         grid.row(measured_row(&run, &outcome, reference.is_some()));
         laboratory.write(Item::Table(number), &text(laboratory, &grid, study, reference.as_ref()))?;
     }
@@ -143,7 +143,7 @@ fn measured_row(run: &Run, outcome: &Outcome, referenced: bool) -> Vec<String> {
     cells
 }
 
-fn text(laboratory: &Laboratory, grid: &Grid, study: Study, reference: Option<&Rc<Reference>>) -> String {
+fn text(laboratory: &Laboratory, grid: &MarkdownTable, study: Study, reference: Option<&Rc<Reference>>) -> String {
     let mut text = grid.to_string();
     if let Some(reference) = reference {
         text.push_str(&format!("\n{}\n", reference_note(laboratory, study, reference)));

@@ -13,11 +13,11 @@ use ddelm::{Equation, Result};
 
 use super::Laboratory;
 use super::item::Item;
-use super::markdown::{Grid, number};
+use super::markdown::{MarkdownTable, number};
 use super::published::{INTERVALS, TABLE_1, TABLE_1_SIDES};
 use super::run::{Measured, Outcome, Run};
 use super::study::Study;
-use crate::number::error;
+use ddelm::base::number::error;
 
 /// The rows of the paper's table.
 const METHODS: [(&str, Initialization); 3] =
@@ -55,7 +55,8 @@ fn cost(laboratory: &Laboratory, side: usize, points: usize, weights: Initializa
 /// Runs the table and writes it to disk after every row.
 pub fn reproduce(laboratory: &Laboratory) -> Result<()> {
     let columns = SOLVERS.iter().flat_map(|(solver, ..)| MEASURES.map(|measure| format!("{solver}: {measure}")));
-    let mut grid = Grid::new(["N", "weights", "neurons", "published"].map(String::from).into_iter().chain(columns));
+    let mut grid =
+        MarkdownTable::new(["N", "weights", "neurons", "published"].map(String::from).into_iter().chain(columns));
     for (column, &side) in TABLE_1_SIDES.iter().enumerate() {
         for (row, (name, initialization)) in METHODS.into_iter().enumerate() {
             if !laboratory.wants(Preset::Paper) {
@@ -97,7 +98,7 @@ fn measure(laboratory: &Laboratory, run: &Run, what: &str) -> Result<[String; 2]
     let problem = study.problem(&laboratory.realizations)?;
     let name = format!("table-1 {0} x {0} {what}", run.side);
     let cost = run.initialization.map_or(0.0, |weights| cost(laboratory, run.side, run.points, weights));
-    laboratory.tracker.begin(&name, cost, Some(laboratory.budget.seconds));
+    laboratory.tracker.run_begins(&name, cost, Some(laboratory.budget.seconds));
     let outcome =
         run.solve(laboratory, study, &problem, |solution| Measured::against_exact(&problem, solution, run.points))?;
     let cells = match outcome {
@@ -107,6 +108,6 @@ fn measure(laboratory: &Laboratory, run: &Run, what: &str) -> Result<[String; 2]
         Outcome::Done(_) => [const { String::new() }; 2],
         Outcome::Failed(reason) => [reason, String::new()],
     };
-    laboratory.tracker.end(&format!("{name}: {}", cells.join(", ").trim_end_matches(", ")));
+    laboratory.tracker.run_ends(&format!("{name}: {}", cells.join(", ").trim_end_matches(", ")));
     Ok(cells)
 }

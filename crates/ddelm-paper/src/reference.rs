@@ -8,10 +8,10 @@ use ddelm::{Decomposition, Error, Problem, Result, Settings, Solution};
 use ddelm_fem::FiniteElementSolution;
 
 use super::Laboratory;
+use super::Tracker;
 use super::crew::{Job, Task};
 use super::samples::{CELLS_UNIT, Errors, Samples};
 use super::study::Study;
-use super::tracker::Tracker;
 
 /// Difference at which two solutions agree, in the relative L2 norm.
 const AGREEMENT: f64 = 1e-9;
@@ -51,7 +51,7 @@ pub struct Reference {
 impl Reference {
     /// Computes the references, with no more memory than a run may take.
     pub fn compute(laboratory: &Laboratory, study: Study) -> Result<Self> {
-        let (problem, tracker) = (&study.problem(&laboratory.realizations)?, &laboratory.tracker);
+        let (problem, tracker) = (&study.problem(&laboratory.realizations)?, laboratory.tracker);
         let rung = |step| laboratory.crew.solve(Job { study, task: Task::Reference(step) }, problem, tracker);
         let (step, solution, samples, agreement) = refined(rung)?;
         let mut cells = 4096;
@@ -116,6 +116,6 @@ fn nodal_error(elements: &FiniteElementSolution, reference: &Solution) -> f64 {
     (error / norm).sqrt()
 }
 
-fn stop_if_asked(tracker: &Tracker) -> Result<()> {
+fn stop_if_asked(tracker: &dyn Tracker) -> Result<()> {
     if tracker.stopped() { Err(Error::Interrupted) } else { Ok(()) }
 }

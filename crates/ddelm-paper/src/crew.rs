@@ -14,10 +14,9 @@ use serde::{Deserialize, Serialize};
 use super::reference;
 use super::run::Run;
 use super::study::{Realizations, Study};
-use crate::machine::Machine;
 
 /// All ranks, as the first one sees them. They are sent home when it is dropped.
-pub struct Crew(Machine);
+pub struct Crew(Arc<dyn Exchange>);
 
 /// A solve that all ranks take part in.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
@@ -39,13 +38,13 @@ pub enum Task {
 
 impl Crew {
     /// The first rank takes the lead.
-    pub fn lead(machine: &Machine) -> Self {
-        Crew(machine.clone())
+    pub fn lead(exchange: Arc<dyn Exchange>) -> Self {
+        Crew(exchange)
     }
 
     /// The number of ranks.
     pub fn ranks(&self) -> usize {
-        self.0.0.size()
+        self.0.size()
     }
 
     /// Solves, on all ranks if there is a subdomain for each. The problem is that of the job.
@@ -54,7 +53,7 @@ impl Crew {
         if decomposition.len() < self.ranks() {
             return job.solve(Arc::new(Serial), problem, decomposition, progress);
         }
-        let exchange = &self.0.0;
+        let exchange = &self.0;
         exchange.broadcast(0, &order(Some(job)));
         // Some other rank may not find the problem's files.
         exchange.agree(Ok(()))?;
@@ -66,19 +65,18 @@ impl Drop for Crew {
     fn drop(&mut self) {
         // After a panic the others are ended, wherever they are.
         if !std::thread::panicking() {
-            self.0.0.broadcast(0, &order(None));
+            self.0.broadcast(0, &order(None));
         }
     }
 }
 
 /// What the first rank says to the others: a job, or nothing when it is done.
 fn order(job: Option<Job>) -> String {
-    serde_json::to_string(&job).unwrap_or_default()
+    serde_json::to_string(&job).expect("it is made of words and numbers")
 }
 
 /// Takes part in the solves of the first rank until it is done. What becomes of them is told there.
-pub fn assist(machine: &Machine, realizations: &Realizations) {
-    let exchange = &machine.0;
+pub fn assist(exchange: &Arc<dyn Exchange>, realizations: &Realizations) {
     loop {
         let job = match serde_json::from_str::<Option<Job>>(&exchange.broadcast(0, "")) {
             Ok(None) => return,

@@ -13,6 +13,7 @@ mod line;
 mod plan;
 mod raster;
 mod scene;
+mod subdomains;
 mod svg;
 
 pub use animation::apng;
@@ -23,6 +24,7 @@ pub use line::{LinePlot, Series, Style};
 pub use plan::{Named, Plan};
 pub use raster::png;
 pub use scene::Scene;
+pub use subdomains::{heat_map, scale, shape};
 pub use svg::svg;
 
 use std::io::{self, Write};
@@ -34,7 +36,9 @@ use ddelm::{Error, Result};
 /// The formats of pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
+    /// Pixels.
     Png,
+    /// Lines and letters.
     Svg,
 }
 

@@ -95,8 +95,11 @@ impl Item {
 /// A picture: its size and the things in it, the later ones over the earlier ones.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Scene {
+    /// Width.
     pub width: f64,
+    /// Height.
     pub height: f64,
+    /// What is on it, from behind.
     pub items: Vec<Item>,
 }
 
@@ -108,18 +111,22 @@ impl Scene {
         Scene { width: shift + right.width, height: self.height.max(right.height), items: self.items }
     }
 
+    /// Adds a line.
     pub fn line(&mut self, points: Vec<Place>, pen: Pen) {
         self.items.push(Item::Line { points, closed: false, pen });
     }
 
+    /// Adds a frame.
     pub fn frame(&mut self, area: Area, pen: Pen) {
         self.items.push(Item::Line { points: area.corners(), closed: true, pen });
     }
 
+    /// Adds a text.
     pub fn text(&mut self, text: impl Into<String>, place: Place, size: f64, anchor: Anchor) {
         self.items.push(Item::Text { text: text.into(), place, size, anchor, upwards: false });
     }
 
+    /// Adds a text that is read from below.
     pub fn text_upwards(&mut self, text: impl Into<String>, place: Place, size: f64) {
         self.items.push(Item::Text { text: text.into(), place, size, anchor: Anchor::Middle, upwards: true });
     }

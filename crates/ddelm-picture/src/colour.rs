@@ -43,7 +43,9 @@ const BOTH_SIGNS: f64 = 0.05;
 /// What the colours mean.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ColourScale {
+    /// How values become colours.
     pub map: ColourMap,
+    /// Their numbers, beside the bar.
     pub axis: Axis,
 }
 

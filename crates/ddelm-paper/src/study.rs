@@ -92,7 +92,7 @@ impl Realizations {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::published::{INTERVALS, rows};
+    use crate::published::{INTERVALS, rows};
 
     #[test]
     fn the_default_preset_never_has_more_neurons_than_the_paper() {

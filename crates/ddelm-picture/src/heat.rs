@@ -17,8 +17,11 @@ const BAR: [f64; 2] = [14.0, 16.0];
 pub struct Grid {
     /// The box that the cells fill: `[x0, x1, y0, y1]`.
     pub bounds: [f64; 4],
+    /// Points in x.
     pub columns: usize,
+    /// Points in y.
     pub rows: usize,
+    /// The values, row by row from below.
     pub values: Vec<f64>,
 }
 
@@ -65,8 +68,11 @@ impl Grid {
 /// A heat map.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeatMap {
+    /// What it shows.
     pub title: String,
+    /// The values.
     pub grid: Grid,
+    /// Their colours.
     pub scale: ColourScale,
     /// Thin lines over the field, in its coordinates: borders of subdomains.
     pub lines: Vec<Vec<[f64; 2]>>,
