@@ -224,8 +224,8 @@ def _summed(
     """Return networks at points in their own coordinates, or their slopes, as solutions are summed."""
     at = local.clamp(0.0, 1.0) if moved else local
     tensors = (weights, biases, torch.cat([polynomials, coefficients], dim=1), remainders, number, at[:, 0], at[:, 1])
-    arrays: Any = [np.ascontiguousarray(tensor.detach().cpu().numpy()) for tensor in tensors]
-    found = _native.network_values(activation, *arrays, derivatives)
+    w, b, c, rest, which, across, up = (np.ascontiguousarray(tensor.detach().cpu().numpy()) for tensor in tensors)
+    found = _native.network_values(activation, w, b, c, rest, which, across, up, derivatives)
     return [torch.from_numpy(values).to(local.device) for values in found]
 
 
