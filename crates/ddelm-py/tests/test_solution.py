@@ -216,3 +216,8 @@ def test_a_fork_has_threads_of_its_own(wave):
     if child == 0:
         os._exit(0 if wave(0.3, 0.4) == expected and ddelm.threads() > 0 else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_value_at_a_point_is_a_float(wave):
+    assert type(wave(0.5, 0.5)) is float and type(wave.error(0.5, 0.5)) is float and type(wave.residual(0.5, 0.5)) is float
+    assert wave([0.5], 0.5).shape == (1,) and wave.gradient(0.5, 0.5).shape == (2,)
