@@ -192,8 +192,15 @@ fn curved_sides_at_right_angles_are_followed() {
             BoundarySide { condition: &condition, curve: &circle },
             BoundarySide { condition: &condition, curve: &axis },
         ];
-        let vertex = Vertex { point: [1.0, 0.0], radius: 0.5, materials: &materials, sides: Some(sides), scale: 8.0 };
-        assert_eq!(regularity(&vertex).unwrap() == Regularity::Smooth, smooth, "{f}");
+        let vertex = Vertex {
+            point: [1.0, 0.0],
+            direction: [0.0, 1.0],
+            radius: 0.5,
+            materials: &materials,
+            sides: Some(sides),
+            scale: 8.0,
+        };
+        assert_eq!(Detector::new(16).regularity(&vertex).unwrap() == Regularity::Smooth, smooth, "{f}");
     }
 }
 
@@ -203,6 +210,7 @@ fn infinite_data_need_rings_and_plates_are_refused() {
     let plate = Equation::Plate { rigidity: constant(1.0) };
     let source = constant(1.0);
     let materials = [Material { angles: [0.0, 1.0], region: 0, equation: &plate, source: source.as_ref() }];
-    let vertex = Vertex { point: [0.0; 2], radius: 1.0, materials: &materials, sides: None, scale: 1.0 };
-    assert!(regularity(&vertex).unwrap_err().to_string().contains("second order"));
+    let vertex =
+        Vertex { point: [0.0; 2], direction: [1.0, 0.0], radius: 1.0, materials: &materials, sides: None, scale: 1.0 };
+    assert!(Detector::new(16).regularity(&vertex).unwrap_err().to_string().contains("second order"));
 }
