@@ -63,7 +63,7 @@ def test_networks_with_large_coefficients_have_the_bits_of_the_solution(corners)
     plain = np.tanh(np.stack([s, t], axis=-1) @ network.weights + network.biases) @ network.coefficients
     plain = plain + skip_connection(s, t, network.polynomials)
     assert np.abs(plain - network(s, t)).max() > 1e-12
-    with pytest.raises(ValueError, match="differ in length"):
+    with pytest.raises(ValueError, match="do not fit each other"):
         network._replace(biases=network.biases[1:])(s, t)
 
 
@@ -209,9 +209,16 @@ def test_pickle_keeps_every_bit(wave, grid):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+# JAX, which other tests import, does not like it.
+@pytest.mark.filterwarnings("ignore:os.fork")
 def test_a_fork_has_threads_of_its_own(wave):
     expected = wave(0.3, 0.4)
     child = os.fork()
     if child == 0:
         os._exit(0 if wave(0.3, 0.4) == expected and ddelm.threads() > 0 else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_value_at_a_point_is_a_float(wave):
+    assert type(wave(0.5, 0.5)) is float and type(wave.error(0.5, 0.5)) is float and type(wave.residual(0.5, 0.5)) is float
+    assert wave([0.5], 0.5).shape == (1,) and wave.gradient(0.5, 0.5).shape == (2,)

@@ -1,5 +1,8 @@
 //! Tolerances by splitting, problems that leave a constant open, and numbers asked of solutions, through problem files.
 
+#[path = "random/problems.rs"]
+mod problems;
+
 use std::sync::Arc;
 
 use ddelm::domain::division::Count;
@@ -14,6 +17,18 @@ fn solve(text: &str) -> Solution {
 }
 
 const SQUARE: &str = "[domain]\nx = [0, 1]\ny = [0, 1]\n";
+
+/// Of the hundred random problems of the benchmark (`cargo bench --bench tolerance -- random 0 100`) two quick ones of each kind.
+#[test]
+fn random_tolerances_are_kept() {
+    for k in [0, 4, 5, 7, 9, 15, 17, 18, 19, 20, 22, 26] {
+        let problem = problems::problem(k);
+        let report = solve(&problem.text).report;
+        let error = report.errors.unwrap().l2;
+        assert_eq!(report.status, Status::Solved, "{}", problem.name);
+        assert!(error <= problem.tolerance, "{}: {error:.1e} for {:.1e}", problem.name, problem.tolerance);
+    }
+}
 
 #[test]
 fn a_peak_is_split_where_it_is() {
@@ -157,4 +172,52 @@ fn integrals_fluxes_and_extreme_values_are_as_accurate_as_the_solution() {
     let second = solution.hessians(&[0.2, -0.6], &[0.1, 0.3]);
     assert!(second.xx.iter().chain(&second.yy).all(|v| (v + 0.5).abs() < 1e-7), "{second:?}");
     assert!(second.xy.iter().all(|v| v.abs() < 1e-7));
+}
+
+/// A smooth solution of an equation whose advection is 20,000 times its diffusion.
+fn carried(counts: usize, points: usize) -> f64 {
+    let text = format!(
+        "[domain]\nx = [-1, 1]\ny = [-1, 1]\n[equation]\ndiffusion = 1e-4\nadvection = [\"2\", \"1\"]\n\
+         source = \"2e-4*pi^2*cos(pi*(x+y)) - 3*pi*sin(pi*(x+y))\"\n[boundary]\ndirichlet = \"cos(pi*(x+y))\"\n\
+         [exact]\nu = \"cos(pi*(x+y))\"\n[discretization]\nsubdomains = [{counts}, {counts}]\npoints = {points}\n\
+         corners = \"none\"\nestimate = false\n"
+    );
+    solve(&text).report.errors.unwrap().l2
+}
+
+#[test]
+fn errors_do_not_grow_along_fast_advection() {
+    let (coarse, fine) = (carried(8, 8), carried(32, 8));
+    assert!(fine < 5e-9 && fine < coarse, "{coarse:.1e} {fine:.1e}");
+}
+
+#[test]
+fn a_singular_side_is_followed_by_strips() {
+    let text = format!(
+        "{SQUARE}[equation]\nsource = \"-0.75*x^(-0.5)\"\n[boundary]\ndirichlet = \"x^1.5\"\n[exact]\nu = \"x^1.5\"\n\
+         [discretization]\ntolerance = 1e-7\n"
+    );
+    let solution = solve(&text);
+    let report = &solution.report;
+    assert_eq!(report.status, Status::Solved, "{:?}", report.attempts);
+    assert!(report.errors.as_ref().unwrap().l2 < 1e-7, "{:?}", report.errors);
+    // Squares would be thousands, and rings about the ends of the side are of no use.
+    assert!(report.subdomains < 500 && longest(&solution.decomposition) > 100.0, "{} subdomains", report.subdomains);
+    assert!(solution.decomposition.ring_vertices().is_empty());
+}
+
+#[test]
+fn what_limits_end_with_is_the_best_that_was_found_and_says_so() {
+    let text = |limit: &str| {
+        format!(
+            "{SQUARE}[equation]\nsource = \"-1.32*abs(x - 0.377)^0.2\"\n[boundary]\ndirichlet = \"abs(x - 0.377)^2.2*0.5\"\n\
+             [discretization]\ntolerance = 1e-12\n{limit}\n"
+        )
+    };
+    for limit in ["max_subdomains = 40", "max_seconds = 1.0"] {
+        let report = solve(&text(limit)).report;
+        assert_eq!(report.status, Status::ToleranceNotReached, "{limit}");
+        assert!(report.estimate.as_ref().is_some_and(|e| e.l2 > 1e-12 && e.l2 < 1e-2), "{limit}: {:?}", report.estimate);
+        assert!(!report.attempts.is_empty());
+    }
 }

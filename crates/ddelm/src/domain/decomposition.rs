@@ -153,6 +153,8 @@ pub(super) struct Rings {
     pub vertices: Vec<(usize, f64)>,
     /// The subdomain of `base` that every subdomain is, or is a ring of.
     pub elements: Vec<usize>,
+    /// Of every subdomain that is a ring the vertex of `base` that it is about, and how many rings are around it.
+    pub places: Vec<Option<(usize, usize)>>,
 }
 
 /// How a point finds its subdomain.
@@ -297,6 +299,15 @@ impl Decomposition {
             return Err(Error::input("discretization", forest.leaves().len(), problem, "use more points"));
         }
         Ok(Self::grown(self.trunk.clone(), Some(forest), self.parts.clone(), self.regions.clone()))
+    }
+
+    /// The mesh that it was made of, [cut into quadrilaterals](Mesh::in_quadrilaterals), before anything was split; nothing if it
+    /// was made of something else, or has periodic sides.
+    pub fn in_quadrilaterals(&self) -> Result<Option<Self>> {
+        match &self.trunk.origin {
+            Origin::Mesh(mesh) if !self.is_periodic() => mesh.in_quadrilaterals().map(Self::of_mesh).transpose(),
+            _ => Ok(None),
+        }
     }
 
     /// Whether sides are identified that lie elsewhere.

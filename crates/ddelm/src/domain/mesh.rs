@@ -122,6 +122,42 @@ impl Mesh {
         out
     }
 
+    /// Every triangle cut into three quadrilaterals about its centre, and every quadrilateral into four: what can be cut into
+    /// strips. Nothing where there are no triangles, or curved sides.
+    pub fn in_quadrilaterals(&self) -> Option<Mesh> {
+        if !self.bulges.is_empty() || self.elements.iter().all(|element| element.shape == Shape::Quadrilateral) {
+            return None;
+        }
+        let mut mesh = Mesh { elements: Vec::new(), ..self.clone() };
+        let mut middles: HashMap<[usize; 2], usize> = HashMap::new();
+        let inside = Side { bulge: None, boundary: None };
+        for element in &self.elements {
+            let count = element.vertices.len();
+            let corner = |k: usize| element.vertices[k % count];
+            let centre = mesh.vertices.len();
+            let sum = (0..count).map(|k| self.vertices[corner(k)]).fold([0.0; 2], |[x, y], p| [x + p[0], y + p[1]]);
+            mesh.vertices.push(sum.map(|v| v / count as f64));
+            let mut middle = |k: usize| {
+                let (a, b) = (corner(k), corner(k + 1));
+                *middles.entry([a.min(b), a.max(b)]).or_insert_with(|| {
+                    let (p, q) = (self.vertices[a], self.vertices[b]);
+                    mesh.vertices.push([0.5 * (p[0] + q[0]), 0.5 * (p[1] + q[1])]);
+                    mesh.vertices.len() - 1
+                })
+            };
+            for k in 0..count {
+                let (next, last) = (middle(k), middle(k + count - 1));
+                mesh.elements.push(Element {
+                    shape: Shape::Quadrilateral,
+                    vertices: vec![corner(k), next, centre, last],
+                    sides: vec![element.sides[k], inside, inside, element.sides[(k + count - 1) % count]],
+                    region: element.region,
+                });
+            }
+        }
+        Some(mesh)
+    }
+
     /// The elements as the roots of a forest.
     pub fn roots(&self) -> Vec<Root> {
         let behind = |side: &Side, neighbour: &Option<(usize, usize)>| match (neighbour, side.boundary) {

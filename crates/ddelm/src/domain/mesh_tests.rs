@@ -207,3 +207,17 @@ proptest! {
         prop_assert!((area(&mesh, |_| true) - exact).abs() < 1e-10, "{} {}", area(&mesh, |_| true), exact);
     }
 }
+
+#[test]
+fn triangles_and_quadrilaterals_become_quadrilaterals() {
+    let outline = Outline::new(polygon(&L_SHAPE), Vec::new(), Vec::new()).unwrap();
+    let settings = MeshSettings { quadrilaterals: false, ..sized(0.7) };
+    let mesh = Mesh::of_outline(&outline, &settings).unwrap();
+    let cut = mesh.in_quadrilaterals().unwrap();
+    cut.check("domain").unwrap();
+    assert_eq!(cut.elements.len(), 3 * mesh.elements.len());
+    assert!((area(&cut, |_| true) - 3.0).abs() < 1e-12);
+    assert!(cut.in_quadrilaterals().is_none());
+    let boundary = |mesh: &Mesh| mesh.elements.iter().flat_map(|e| &e.sides).filter(|s| s.boundary.is_some()).count();
+    assert_eq!(boundary(&cut), 2 * boundary(&mesh));
+}

@@ -127,6 +127,19 @@ impl Decomposition {
         self.rings.as_ref().map(|rings| &rings.base)
     }
 
+    /// If a subdomain is a ring: the vertex of [the decomposition without rings](Decomposition::without_rings) that it is about, and
+    /// how many rings are around it.
+    pub fn ring(&self, s: usize) -> Option<(usize, usize)> {
+        self.rings.as_ref()?.places[s]
+    }
+
+    /// The decomposition without the rings about some [vertices](Decomposition::ring_vertices).
+    pub fn without_rings_about(&self, vertices: &[usize]) -> Result<Self> {
+        let Some(rings) = &self.rings else { return Ok(self.clone()) };
+        let kept: Vec<(usize, f64)> = rings.vertices.iter().copied().filter(|(v, _)| !vertices.contains(v)).collect();
+        rings.base.with_rings(&kept)
+    }
+
     /// The vertices of [the decomposition without rings](Decomposition::without_rings) that have rings, with their exponents.
     pub fn ring_vertices(&self) -> &[(usize, f64)] {
         self.rings.as_ref().map_or(&[], |rings| &rings.vertices)
@@ -372,24 +385,28 @@ impl<'a> Builder<'a> {
 
     /// The decomposition with rings.
     fn build(self) -> Decomposition {
-        let (mut subdomains, mut pieces, mut elements) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut subdomains, mut pieces) = (Vec::new(), Vec::new());
+        let (mut elements, mut places) = (Vec::new(), Vec::new());
         for (s, element) in self.base.subdomains.iter().enumerate() {
             let sides = element.vertices.len();
-            let mut add = |map: MapRef, sides: usize| {
+            let mut add = |map: MapRef, sides: usize, place: Option<(usize, usize)>| {
                 let Subdomain { region, .. } = *element;
                 subdomains.push(Subdomain { map, pieces: Vec::new(), vertices: vec![0; sides], region });
                 elements.push(s);
+                places.push(place);
             };
             match &self.stacks[s] {
                 None => {
-                    add(element.map.clone(), sides);
+                    add(element.map.clone(), sides, None);
                     pieces.push((0..sides).map(|side| self.side_pieces(s, side).swap_remove(0)).collect());
                 }
                 Some(stacks) => {
                     let corner = self.corner_point(element, stacks.corner);
                     for triangle in corner_triangles(element.map.shape(), stacks.corner, &stacks.pieces) {
-                        for ring in ring_stack(&element.map, corner, triangle, &stacks.intervals) {
-                            add(Arc::new(ring), Shape::Quadrilateral.sides());
+                        let rings = ring_stack(&element.map, corner, triangle, &stacks.intervals);
+                        for (k, ring) in rings.into_iter().enumerate() {
+                            let place = (element.vertices[stacks.corner], k);
+                            add(Arc::new(ring), Shape::Quadrilateral.sides(), Some(place));
                         }
                     }
                     pieces.extend(self.ring_pieces(s, stacks));
@@ -397,7 +414,7 @@ impl<'a> Builder<'a> {
             }
         }
         let Builder { base, vertices, .. } = self;
-        let rings = Some(Arc::new(Rings { base: base.clone(), vertices, elements }));
+        let rings = Some(Arc::new(Rings { base: base.clone(), vertices, elements, places }));
         let mut ringed = base.clone();
         (ringed.subdomains, ringed.rings) = (subdomains, rings);
         ringed.joined(&pieces)

@@ -2,12 +2,14 @@
 
 pub mod about;
 pub mod basis;
+pub(crate) mod carried;
 pub mod chebyshev;
 pub(crate) mod fit;
 pub mod iterate;
 pub mod lift;
 pub mod local_factor;
 pub mod operator;
+pub mod places;
 pub(crate) mod residual;
 pub(crate) mod right_hand_side;
 pub mod sensitivity;

@@ -9,18 +9,14 @@
 
 use crate::base::error::{Error, Result};
 use crate::domain::collocation::{Collocation, Layout, Nodes};
-use crate::domain::decomposition::{Behind, Decomposition, Edge, Subdomain, part_name, width_across};
-use crate::domain::map::{Point, determinant, side_speed, unit_normal};
-use crate::domain::sample::Sample;
+use crate::domain::decomposition::{Behind, Edge, Subdomain, part_name, width_across};
+use crate::domain::map::{Point, determinant, side_speed};
 use crate::domain::shape::Shape;
-use crate::local::about::Iterate;
-use crate::local::chebyshev::Interpolant;
+use crate::local::carried::{along_edge, carries, drift};
+use crate::local::places::{Places, Scene};
 use crate::network::symbol::{Frame, Symbol, Symbols};
-use crate::problem::field::{FieldRef, State};
-use crate::problem::jets::{Jets, X, Y};
-use crate::problem::linearize::without_derivatives;
 use crate::problem::model::{Condition, Equation, Problem};
-use crate::problem::operators::{BoundaryRow, Coefficients, vanishing};
+use crate::problem::operators::{BoundaryRow, vanishing};
 
 /// Weights of the rows against each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -79,11 +75,14 @@ pub struct EdgeScale {
     pub stretch: Vec<f64>,
     /// The length of the edge that every node along it stands for; nothing where nodes are uniform.
     pub lengths: Vec<f64>,
+    /// Whether fluxes are those of `a grad u - b u`: see [`carried`](crate::local::carried).
+    pub carries: bool,
 }
 
 impl EdgeScale {
     /// Traces and fluxes as they stand.
-    pub const UNIT: Self = EdgeScale { trace: [1.0; 2], flux: [1.0; 2], stretch: Vec::new(), lengths: Vec::new() };
+    pub const UNIT: Self =
+        EdgeScale { trace: [1.0; 2], flux: [1.0; 2], stretch: Vec::new(), lengths: Vec::new(), carries: false };
 
     /// The unit of a jump at the k-th node along the edge.
     pub fn flux_unit(&self, pair: usize, k: usize) -> f64 {
@@ -146,168 +145,6 @@ pub struct Balance {
     pub scale: f64,
 }
 
-/// Reference points of one subdomain, at which an equation takes its coefficients.
-pub struct Places<'a> {
-    place: &'a Subdomain,
-    number: usize,
-    xi: &'a [Point],
-    points: Sample,
-    about: Option<&'a dyn Iterate>,
-}
-
-impl<'a> Places<'a> {
-    /// Points of subdomain s.
-    pub fn new(decomposition: &'a Decomposition, s: usize, xi: &'a [Point]) -> Self {
-        let place = &decomposition.subdomains[s];
-        Places { place, number: s, xi, points: Sample::new(place, xi.iter().copied()), about: None }
-    }
-
-    /// The same points with an iterate there.
-    #[must_use]
-    pub fn about(self, iterate: &'a dyn Iterate) -> Self {
-        let found = iterate.reference_derivatives(self.number, self.xi, &[0, 1, 2]);
-        let (ux, uy) = Frame::at(self.place.map.as_ref(), self.xi)
-            .enumerate()
-            .map(|(i, Frame { inverse: j, .. })| {
-                let (d0, d1) = (found[1][i], found[2][i]);
-                (j[0][0] * d0 + j[1][0] * d1, j[0][1] * d0 + j[1][1] * d1)
-            })
-            .unzip();
-        let u = found.into_iter().next().expect("three derivatives were asked for");
-        Places { points: self.points.with_state([u, ux, uy]), about: Some(iterate), ..self }
-    }
-
-    /// The points as fields take them.
-    pub fn sample(&self) -> &Sample {
-        &self.points
-    }
-
-    /// Operators in x and y, one for each point, in reference coordinates.
-    pub fn pull_back<'s>(&self, symbols: &'s [Symbol]) -> impl Iterator<Item = Symbol> + use<'_, 's> {
-        Frame::at(self.place.map.as_ref(), self.xi).zip(symbols).map(|(frame, symbol)| frame.pull_back(symbol))
-    }
-
-    /// The outward unit normals, where all points lie on one side.
-    pub fn normals(&self, side: usize) -> Vec<Point> {
-        let map = self.place.map.as_ref();
-        self.xi.iter().map(|&xi| unit_normal(map, side, map.jacobian(xi))).collect()
-    }
-}
-
-impl Coefficients for Places<'_> {
-    fn points(&self) -> (&[f64], &[f64]) {
-        (&self.points.x, &self.points.y)
-    }
-
-    fn subdomain(&self) -> usize {
-        self.number
-    }
-
-    fn values(&self, field: &FieldRef, key: &str) -> Result<Vec<f64>> {
-        self.points.one_sided(field.as_ref(), key, self.number)
-    }
-
-    /// The field's own gradient, or that of its interpolant on the subdomain.
-    fn gradients(&self, field: &FieldRef, key: &str) -> Result<[Vec<f64>; 2]> {
-        let n = self.xi.len();
-        let (mut dx, mut dy) = (vec![0.0; n], vec![0.0; n]);
-        if field.constant().is_some() {
-            return Ok([dx, dy]);
-        }
-        let known = field
-            .gradients(&self.points.samples(self.number), &mut dx, &mut dy)
-            .map_err(|failure| Error::Callback { quantity: key.into(), failure })?;
-        if !known {
-            let map = self.place.map.as_ref();
-            let fit = Interpolant::adaptive(map.shape(), |xi| {
-                Sample::new(self.place, xi.iter().copied()).one_sided(field.as_ref(), key, self.number)
-            })?;
-            for (i, &xi) in self.xi.iter().enumerate() {
-                let (g, inverse) = (fit.gradient(xi), Frame::new(map, xi).inverse);
-                dx[i] = inverse[0][0] * g[0] + inverse[1][0] * g[1];
-                dy[i] = inverse[0][1] * g[0] + inverse[1][1] * g[1];
-            }
-        }
-        self.points.finite(&dx, key, self.number)?;
-        self.points.finite(&dy, key, self.number)?;
-        Ok([dx, dy])
-    }
-
-    fn boundary_values(&self, field: &FieldRef, key: &str) -> Result<Vec<f64>> {
-        self.points.values(field.as_ref(), key, self.number)
-    }
-
-    fn state(&self) -> Option<State<'_>> {
-        self.points.state()
-    }
-
-    fn second_derivatives(&self) -> Option<[Vec<f64>; 3]> {
-        const OPERATORS: [[[f64; 2]; 2]; 3] =
-            [[[1.0, 0.0], [0.0, 0.0]], [[0.0, 1.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 1.0]]];
-        let found = self.about?.reference_derivatives(self.number, self.xi, &[1, 2, 3, 4, 5]);
-        let mut out = [(); 3].map(|()| Vec::with_capacity(self.xi.len()));
-        for (i, frame) in Frame::at(self.place.map.as_ref(), self.xi).enumerate() {
-            for (out, operator) in out.iter_mut().zip(OPERATORS) {
-                let symbol = frame.hessian(operator);
-                out.push(found.iter().zip(&symbol.0[1..6]).map(|(d, c)| c * d[i]).sum());
-            }
-        }
-        Some(out)
-    }
-
-    fn jets(&self, field: &FieldRef, key: &str) -> Result<Jets> {
-        let mut jets = Jets::new(self.xi.len());
-        if !field.depends_on().state {
-            jets.value = self.values(field, key)?;
-            let [dx, dy] = self.gradients(field, key)?;
-            (jets.first[X], jets.first[Y]) = (dx, dy);
-            return Ok(jets);
-        }
-        let known = field
-            .jets(&self.points.samples(self.number), &mut jets)
-            .map_err(|failure| Error::Callback { quantity: key.into(), failure })?;
-        if !known {
-            return Err(without_derivatives(key, field));
-        }
-        for values in std::iter::once(&jets.value).chain(&jets.first).chain(&jets.second) {
-            self.points.finite(values, key, self.number)?;
-        }
-        Ok(jets)
-    }
-}
-
-/// A problem on a decomposition; a nonlinear one with the iterate about which it is linearised.
-#[derive(Clone, Copy)]
-pub struct Scene<'a> {
-    /// The problem.
-    pub problem: &'a Problem,
-    /// Where.
-    pub decomposition: &'a Decomposition,
-    /// The iterate; none for linear problems.
-    pub about: Option<&'a dyn Iterate>,
-}
-
-impl<'a> Scene<'a> {
-    /// A linear problem on a decomposition.
-    pub fn linear(problem: &'a Problem, decomposition: &'a Decomposition) -> Self {
-        Scene { problem, decomposition, about: None }
-    }
-
-    /// Reference points of subdomain s.
-    pub fn places(&self, s: usize, xi: &'a [Point]) -> Places<'a> {
-        let places = Places::new(self.decomposition, s, xi);
-        match self.about {
-            Some(iterate) => places.about(iterate),
-            None => places,
-        }
-    }
-
-    /// The subdomain of a number.
-    fn subdomain(&self, s: usize) -> &'a Subdomain {
-        &self.decomposition.subdomains[s]
-    }
-}
-
 /// The operator L at reference points of a subdomain, in reference coordinates, not scaled.
 pub fn interior_symbols(scene: &Scene<'_>, s: usize, xi: &[Point]) -> Result<Vec<Symbol>> {
     if scene.problem.equation.order() > 2 && scene.subdomain(s).map.affine().is_none() {
@@ -337,11 +174,7 @@ pub fn edge_scale(scene: &Scene<'_>, collocation: &Collocation, weights: Weights
         return Ok(EdgeScale::UNIT);
     }
     let h = edge.width;
-    let along = |side: usize| -> Vec<Point> {
-        let side = &edge.sides[side];
-        let shape = decomposition.subdomains[side.subdomain].map.shape();
-        collocation.side.iter().map(|&t| shape.side_point(side.side, side.span.along(t))).collect()
-    };
+    let along = |side: usize| along_edge(decomposition, collocation, &edge.sides[side]);
     let (stretch, lengths) = match collocation.nodes {
         Nodes::Uniform => (Vec::new(), Vec::new()),
         Nodes::Chebyshev => {
@@ -362,8 +195,11 @@ pub fn edge_scale(scene: &Scene<'_>, collocation: &Collocation, weights: Weights
         let xi = along(k);
         largest = largest.max(problem.coefficient(&scene.places(side.subdomain, &xi))?);
     }
-    let units = [0, 1].map(|pair| problem.equation.units(pair, h, largest));
-    Ok(EdgeScale { trace: units.map(|u| u[0]), flux: units.map(|u| u[1]), stretch, lengths })
+    let carried = carries(scene, collocation, edge)?;
+    let fastest = carried.iter().flatten().fold(0.0, |fastest: f64, v| fastest.max(v.abs()));
+    let units = [0, 1].map(|pair| problem.equation.units(pair, h, largest + h * fastest));
+    let carries = carried.is_some();
+    Ok(EdgeScale { trace: units.map(|u| u[0]), flux: units.map(|u| u[1]), stretch, lengths, carries })
 }
 
 /// Makes the rows of conditions on a side of a subdomain.
@@ -467,7 +303,14 @@ pub fn local_rows(
         for ((piece, &start), end) in subdomain.pieces.iter().zip(&rows.layout.flux_starts).zip(ends) {
             let node = |&place: &usize| collocation.perimeter[rows.layout.nodes[place]].xi;
             let xi: Vec<Point> = rows.layout.fluxes[start..end].iter().map(node).collect();
-            let fluxes = flux_symbols(scene.problem, &scene.places(s, &xi), piece.side, pair)?;
+            let places = scene.places(s, &xi);
+            let mut fluxes = flux_symbols(scene.problem, &places, piece.side, pair)?;
+            if let Behind::Edge { edge, .. } = piece.behind
+                && scales[edge].carries
+                && let Some(drift) = drift(scene, &places, piece.side)?
+            {
+                fluxes.iter_mut().zip(drift).for_each(|(flux, drift)| flux.0[0] -= drift);
+            }
             fluxes.iter().for_each(|symbol| rows.flux.push(&symbol.scaled(rows.flux_scale[pair])));
         }
     }
@@ -497,7 +340,6 @@ const CORE: f64 = 1.0;
 fn balance(scene: &Scene<'_>, s: usize, collocation: &Collocation, weights: Weights, size: f64) -> Result<Balance> {
     let (problem, rule) = (scene.problem, &collocation.integration);
     let (equation, map) = (&problem.equation, scene.subdomain(s).map.as_ref());
-    let areas: Vec<f64> = rule.inside.iter().map(|&xi| determinant(map.jacobian(xi))).collect();
     let scale = match weights {
         Weights::Unit => 1.0,
         Weights::Scaled { .. } => BALANCE / size,
@@ -518,7 +360,8 @@ fn balance(scene: &Scene<'_>, s: usize, collocation: &Collocation, weights: Weig
     let places = scene.places(s, &rule.inside);
     if let Some(terms) = problem.lower_order(&places)? {
         for (i, term) in places.pull_back(&terms).enumerate() {
-            inside.push(&term.scaled(scale * rule.inside_weights[i] * areas[i]));
+            let area = determinant(map.jacobian(rule.inside[i]));
+            inside.push(&term.scaled(scale * rule.inside_weights[i] * area));
         }
     }
     Ok(Balance { around, inside, scale })

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use crate::base::error::Result;
 use crate::domain::decomposition::Decomposition;
 use crate::domain::map::Point;
-use crate::local::operator::Places;
+use crate::local::places::Places;
 use crate::problem::field::FieldRef;
 use crate::problem::model::{Diffusion, Problem};
 use crate::problem::operators::Coefficients;

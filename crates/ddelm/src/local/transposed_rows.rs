@@ -17,8 +17,10 @@ use crate::domain::collocation::Collocation;
 use crate::domain::decomposition::Behind;
 use crate::domain::map::{Map, Point, determinant, side_speed};
 use crate::local::basis::{Part, ReferenceBasis};
+use crate::local::carried::carries;
 use crate::local::local_factor::product;
-use crate::local::operator::{Scene, Weights, flux_symbols, interior_symbols};
+use crate::local::operator::{Weights, flux_symbols, interior_symbols};
+use crate::local::places::Scene;
 use crate::local::right_hand_side::DataRows;
 use crate::local::sensitivity::Sensitivities;
 use crate::network::symbol::{Frame, Symbol};
@@ -113,7 +115,7 @@ impl LocalAdjoint<'_> {
         if let Some(diffusion) = self.scene.problem.equation.leading() {
             self.add_interior(diffusion, &mut out)?;
             self.add_conditions(diffusion, &mut out)?;
-            self.add_fluxes(diffusion, &mut out);
+            self.add_fluxes(diffusion, &mut out)?;
             self.add_balance(diffusion, &mut out)?;
         }
         Ok(out)
@@ -258,7 +260,7 @@ impl LocalAdjoint<'_> {
     }
 
     /// The fluxes that balance those of the neighbours.
-    fn add_fluxes(&self, diffusion: &Diffusion, out: &mut Sensitivities) {
+    fn add_fluxes(&self, diffusion: &Diffusion, out: &mut Sensitivities) -> Result<()> {
         let subdomain = &self.scene.decomposition.subdomains[self.s];
         let layout = self.collocation.layout(subdomain);
         let both = self.both(&self.tables.perimeter, 3);
@@ -277,7 +279,18 @@ impl LocalAdjoint<'_> {
             let weights: Vec<[f64; 2]> = Frame::at(self.map(), &xi).enumerate().map(weight).collect();
             let normals = self.scene.places(self.s, &xi).normals(piece.side);
             out.add_flux(diffusion, (self.s, &xi), &normals, &weights);
+            if let Behind::Edge { edge, .. } = piece.behind
+                && carries(&self.scene, self.collocation, &self.scene.decomposition.edges[edge])?.is_some()
+            {
+                let weight = |(i, n): (usize, &Point)| {
+                    let factor = m[i] * self.rows.flux_scale * both.y(0, nodes[i]);
+                    [0.0, factor * n[0], factor * n[1], 0.0, 0.0, 0.0]
+                };
+                let weights: Vec<[f64; 6]> = normals.iter().enumerate().map(weight).collect();
+                out.add_lower_order((self.s, &xi), &weights);
+            }
         }
+        Ok(())
     }
 
     /// The flux balance, but for its scale.

@@ -73,6 +73,17 @@ impl Equation {
         }
     }
 
+    /// The equation with more diffusion, by as much in every direction; nothing where it has none.
+    pub fn plus_diffusion(&self, by: f64) -> Option<Equation> {
+        let Equation::SecondOrder { diffusion, advection, reaction } = self else { return None };
+        let more = |a: &FieldRef| shifted(Some(a), by);
+        let diffusion = match diffusion {
+            Diffusion::Scalar(a) => Diffusion::Scalar(more(a)),
+            Diffusion::Tensor([[a, b], [c, d]]) => Diffusion::Tensor([[more(a), b.clone()], [c.clone(), more(d)]]),
+        };
+        Some(Equation::SecondOrder { diffusion, advection: advection.clone(), reaction: reaction.clone() })
+    }
+
     /// Whether what is fed inside leaves as the flux through the boundary, but for a reaction. With advection some is carried
     /// out by it.
     pub fn conserves(&self) -> bool {
@@ -184,6 +195,20 @@ mod tests {
         let shifted = Equation::poisson().plus_reaction(2.0).and_then(|e| e.plus_reaction(1.0)).unwrap();
         assert_eq!(shifted.reaction().and_then(|c| c.constant()), Some(3.0));
         assert!(Equation::plate(constant(1.0)).plus_reaction(1.0).is_none());
+    }
+
+    #[test]
+    fn diffusion_is_added_in_both_directions() {
+        let equation = Equation::second_order(Diffusion::Scalar(constant(2.0)), None, None);
+        let Some(Equation::SecondOrder { diffusion: Diffusion::Scalar(a), .. }) = equation.plus_diffusion(3.0) else {
+            panic!("the equation is of second order");
+        };
+        assert_eq!(value(&a), 5.0);
+        let tensor = Diffusion::Tensor([[constant(2.0), constant(0.5)], [constant(0.5), constant(1.0)]]);
+        let more = Equation::second_order(tensor, None, None).plus_diffusion(3.0).unwrap();
+        let entries: Vec<f64> = more.leading().unwrap().entries().into_iter().map(value).collect();
+        assert_eq!(entries, [5.0, 0.5, 0.5, 4.0]);
+        assert!(Equation::plate(constant(1.0)).plus_diffusion(1.0).is_none());
     }
 
     #[test]

@@ -104,7 +104,9 @@ pub fn solve_to_tolerance(
         let first = with_corners(problem, plain, &settings)?;
         let (attempts, nonlinear) = (Vec::new(), nonlinear.clone());
         let settings = splitting_settings(settings);
-        return Splitting { exchange, problem, settings, nonlinear, tolerance, progress, attempts, start }.run(first);
+        let triangles = (0, 0);
+        return Splitting { exchange, problem, settings, nonlinear, tolerance, progress, attempts, start, triangles }
+            .run(first);
     };
     let (nonlinear, data, attempts) = (nonlinear.clone(), Cow::Borrowed(problem), Vec::new());
     Search { exchange, problem, domain, settings, nonlinear, data, tolerance, progress, attempts, start }.run(division)
@@ -145,14 +147,26 @@ impl Search<'_> {
                 return Ok(solution);
             }
             // Where more subdomains everywhere are slow, or errors are in few places, more are needed somewhere.
-            if before.is_some() && (concentrated || order < SMOOTH * self.settings.points as f64) {
-                let plain = self.domain.decompose(&coarse.division.cut())?;
+            if let Some((_, division)) = before.filter(|_| concentrated || order < SMOOTH * self.settings.points as f64)
+            {
+                let plain = self.domain.decompose(&division.cut())?;
                 let first = with_corners(self.problem, plain, &self.settings)?;
                 let Search { exchange, problem, settings, tolerance, progress, attempts, start, .. } = self;
                 let settings = splitting_settings(settings);
                 let nonlinear = self.nonlinear;
-                return Splitting { exchange, problem, settings, nonlinear, tolerance, progress, attempts, start }
-                    .run(first);
+                let triangles = (0, 0);
+                return Splitting {
+                    exchange,
+                    problem,
+                    settings,
+                    nonlinear,
+                    tolerance,
+                    progress,
+                    attempts,
+                    start,
+                    triangles,
+                }
+                .run(first);
             }
             before = Some((error, coarse.division));
             promised = Some(error * coarse.division.growth(next).powf(-order));

@@ -17,7 +17,7 @@ use crate::base::error::{Error, Result};
 use crate::base::progress::{Progress, Stage};
 use crate::domain::decomposition::Decomposition;
 use crate::local::local_factor::{Columns, matrices};
-use crate::local::operator::Scene;
+use crate::local::places::Scene;
 use crate::local::right_hand_side::{DataRows, RightHandSide};
 use crate::method::report::{FeaturesReport, InterfaceReport, RankSpan, Report, Seconds};
 use crate::method::settings::{InterfaceSolver, Settings};

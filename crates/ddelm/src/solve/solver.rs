@@ -16,7 +16,7 @@ use crate::interface::{DirectFactor, Exchange, Guess, Interface, Outcome, agreed
 use crate::local::about::Iterate;
 use crate::local::basis::ReferenceBasis;
 use crate::local::local_factor::{BATCH, Local, LocalData, LocalFactor, affine};
-use crate::local::operator::Scene;
+use crate::local::places::Scene;
 use crate::local::right_hand_side::{DataRows, RightHandSide};
 use crate::method::report::{FeaturesReport, Seconds};
 use crate::method::settings::{InterfaceSolver, Settings};

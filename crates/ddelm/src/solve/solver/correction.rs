@@ -12,7 +12,7 @@ use crate::interface::{Over, agreed};
 use crate::local::about::Iterate;
 use crate::local::iterate::InBasis;
 use crate::local::local_factor::LocalData;
-use crate::local::operator::Scene;
+use crate::local::places::Scene;
 use crate::local::residual::LocalResidual;
 use crate::method::report::Seconds;
 use crate::problem::model::Problem;

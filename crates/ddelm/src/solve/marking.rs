@@ -1,0 +1,200 @@
+//! What is to be split, and how: read off the tails of a solution, or of data.
+//!
+//! A subdomain is cut in the directions in which it has a tail, toward the end that the tail belongs to, as often as its decay
+//! asks for. Rings are for vertices: in a ring the solution is smooth in the angle, whatever it does at the vertex. Where it is not, a layer
+//! or a singular line runs along the ring, on which rings can be of no use, and they give way to strips.
+
+use crate::base::error::Result;
+use crate::domain::decomposition::Decomposition;
+use crate::domain::forest::{Toward, Wish};
+use crate::domain::shape::Shape;
+use crate::solution::tails::{Tail, Tails};
+use crate::solve::resolution::Unresolved;
+
+/// Cuts toward an end of a subdomain in one round, at most.
+const MOST_LEVELS: u32 = 6;
+
+/// A corner of the domain gains so many bits with every level.
+const BITS_AT_CORNERS: f64 = 1.5;
+
+/// A direction whose tail is this much smaller than that of the other waits for the next round.
+const RIVAL: f64 = 0.1;
+
+/// A subdomain that is longer than this times its width is a strip.
+const STRIP: f64 = 8.0;
+
+/// Lengths below this, relative to the coordinates, are not cut: they would be lost in rounding.
+const SHORTEST: f64 = 2e-8;
+
+/// Coefficients of the angle that fall by less than this from one degree to the next are not those of a smooth function: with
+/// stacks of 62 degrees they fall by four and more.
+const SMOOTH_ANGLE: f64 = 2.5;
+
+/// The angle in the reference coordinates of a ring.
+const ANGLE: usize = 1;
+
+/// What is to become of a decomposition.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Marks {
+    /// Subdomains to split, and how.
+    pub splits: Vec<(usize, Wish)>,
+    /// Vertices whose rings are of no use: they go before anything is split.
+    pub rings: Vec<usize>,
+}
+
+impl Marks {
+    /// For a solution with these tails: what is above a `limit` is split until it is below what is `wanted`.
+    pub fn of_tails(decomposition: &Decomposition, tails: &[Tails], wanted: f64, limit: f64) -> Self {
+        let mut marks = Marks::default();
+        for (s, Tails { directions, .. }) in tails.iter().enumerate() {
+            marks.add(decomposition, s, directions, wanted, limit);
+        }
+        marks
+    }
+
+    /// For data that are not resolved.
+    pub fn of_data(decomposition: &Decomposition, unresolved: &[Unresolved]) -> Self {
+        let mut marks = Marks::default();
+        for Unresolved { subdomain: s, tails, .. } in unresolved {
+            let largest = tails.iter().map(|tail| tail.last).fold(0.0, f64::max);
+            // Where nodes tell nothing, something lies between them.
+            if largest > 1e-12 {
+                marks.add(decomposition, *s, tails, 1e-3 * largest, 1e-2 * largest);
+            } else {
+                marks.splits.push((*s, Wish::FOUR));
+            }
+        }
+        // Several fields in one subdomain: as much as the one or the other asks for, toward an end only if both do.
+        marks.splits.sort_by_key(|(s, _)| *s);
+        marks.splits.dedup_by(|(next, other), (kept, wish)| {
+            let same = next == kept;
+            if same && wish != other {
+                let toward = if wish.toward == other.toward { wish.toward } else { Toward::Nowhere };
+                let most = if toward == Toward::Nowhere { 1 } else { MOST_LEVELS };
+                *wish = Wish { levels: [0, 1].map(|a| wish.levels[a].max(other.levels[a]).min(most)), toward };
+            }
+            same
+        });
+        marks
+    }
+
+    fn add(&mut self, decomposition: &Decomposition, s: usize, tails: &[Tail; 2], wanted: f64, limit: f64) {
+        let Some(wish) = wish(decomposition, s, tails, wanted, limit) else { return };
+        self.splits.push((s, wish));
+        // The outermost ring is as coarse as its element, and may be wanted smaller for that alone.
+        let inner = decomposition.ring(s).filter(|(_, around)| *around > 0);
+        if let Some((vertex, _)) = inner.filter(|_| wish.levels[ANGLE] > 0 && tails[ANGLE].decay < SMOOTH_ANGLE) {
+            self.rings.push(vertex);
+        }
+    }
+
+    /// Whether everything is as it should be.
+    pub fn is_empty(&self) -> bool {
+        self.splits.is_empty() && self.rings.is_empty()
+    }
+
+    /// Subdomains that there will be more, about.
+    pub fn added(&self) -> usize {
+        let of = |wish: &Wish| match wish.levels {
+            [i, j] if i > 0 && j > 0 => 3 * i.max(j),
+            [i, j] => i.max(j),
+        };
+        if self.rings.is_empty() { self.splits.iter().map(|(_, wish)| of(wish) as usize).sum() } else { 0 }
+    }
+
+    /// The triangles among the elements that are split.
+    pub fn triangles(&self, decomposition: &Decomposition) -> usize {
+        let is_triangle = |s: usize| decomposition.subdomains[s].map.shape() == Shape::Triangle;
+        self.splits.iter().filter(|(s, _)| is_triangle(*s)).count()
+    }
+
+    /// The decomposition as it is to be. Numbers of subdomains change where rings go, so what else is marked has to wait.
+    pub fn applied(&self, decomposition: &Decomposition) -> Result<Decomposition> {
+        match self.rings.is_empty() {
+            true => decomposition.split_as(&self.splits),
+            false => decomposition.without_rings_about(&self.rings),
+        }
+    }
+
+    /// The marks as words, for the other ranks: of a split subdomain its number, levels, and one number for each end, or 3 and
+    /// the corner; of rings their vertex.
+    pub fn written(&self) -> String {
+        let end = |end: Option<bool>| end.map_or(2, u8::from);
+        let split = |(s, Wish { levels: [i, j], toward }): &(usize, Wish)| {
+            let [a, b] = match toward {
+                Toward::Nowhere => [2, 2],
+                Toward::Ends([a, b]) => [end(*a), end(*b)],
+                Toward::Corner(corner) => [3, *corner as u8],
+            };
+            format!("{s} {i} {j} {a} {b}")
+        };
+        let rings = self.rings.iter().map(usize::to_string);
+        self.splits.iter().map(split).chain(rings).collect::<Vec<_>>().join(",")
+    }
+
+    /// The opposite of [`Marks::written`].
+    pub fn read(text: &str) -> Self {
+        let mut marks = Marks::default();
+        for text in text.split(',').filter(|text| !text.is_empty()) {
+            let words: Vec<usize> = text.split(' ').map(|word| word.parse().expect("numbers were sent")).collect();
+            let end = |word: usize| (word < 2).then_some(word == 1);
+            match words[..] {
+                [s, i, j, 3, corner] => {
+                    marks.splits.push((s, Wish { levels: [i as u32, j as u32], toward: Toward::Corner(corner) }));
+                }
+                [s, i, j, a, b] => {
+                    let toward = Toward::Ends([end(a), end(b)]);
+                    marks.splits.push((s, Wish { levels: [i as u32, j as u32], toward }));
+                }
+                _ => marks.rings.push(words[0]),
+            }
+        }
+        marks
+    }
+}
+
+/// How a subdomain is to be split whose tails are above a limit, to be below another one; `None` if they are not, or if it
+/// cannot be smaller.
+fn wish(decomposition: &Decomposition, s: usize, tails: &[Tail; 2], wanted: f64, limit: f64) -> Option<Wish> {
+    let subdomain = &decomposition.subdomains[s];
+    let map = subdomain.map.as_ref();
+    let largest = tails.iter().map(|tail| tail.last).fold(0.0, f64::max);
+    let common = tails.iter().map(|tail| tail.common).fold(0.0, f64::max);
+    let (jacobian, centre) = (map.jacobian(map.shape().center()), map.point(map.shape().center()));
+    // A strip along x = 0 can be as thin as numbers are small.
+    let is_short = |a: usize| (0..2).all(|c| jacobian[c][a].abs() <= SHORTEST * centre[c].abs());
+    if largest <= limit || (is_short(0) && is_short(1)) {
+        return None;
+    }
+    if subdomain.map.shape() == Shape::Triangle {
+        let corner = subdomain.vertices.iter().position(|&v| decomposition.vertices[v].parts.len() > 1);
+        let bits = (largest / wanted).log2() / BITS_AT_CORNERS;
+        let levels = if corner.is_some() { bits.clamp(1.0, f64::from(MOST_LEVELS)) as u32 } else { 1 };
+        return Some(Wish { levels: [levels; 2], toward: corner.map_or(Toward::Nowhere, Toward::Corner) });
+    }
+    // What a strip does not resolve across itself leaves noise along it.
+    let length = |a: usize| jacobian[0][a].hypot(jacobian[1][a]);
+    let is_noise = |a: usize| length(a) > STRIP * length(1 - a) && tails[1 - a].last > limit && !is_short(1 - a);
+    let counts = |a: usize| tails[a].last > limit && tails[a].common >= RIVAL * common && !is_short(a) && !is_noise(a);
+    let levels = [0, 1].map(|a| match tails[a].end {
+        _ if !counts(a) => 0,
+        Some(_) => tails[a].cuts(wanted).clamp(1, MOST_LEVELS),
+        None => 1,
+    });
+    let ends = [0, 1].map(|a| tails[a].end.filter(|_| counts(a)));
+    (levels != [0, 0]).then_some(Wish { levels, toward: Toward::Ends(ends) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_are_the_same_on_all_ranks() {
+        let toward = [Toward::Corner(2), Toward::Ends([None, Some(true)]), Toward::Ends([Some(false), None])];
+        let split = |(s, toward): (usize, Toward)| (s, Wish { levels: [3, s as u32], toward });
+        let marks = Marks { splits: toward.into_iter().enumerate().map(split).collect(), rings: vec![4, 11] };
+        assert_eq!(Marks::read(&marks.written()), marks);
+        assert!(Marks::read("").is_empty());
+    }
+}
