@@ -3,7 +3,9 @@
 pub mod about;
 pub mod basis;
 pub mod chebyshev;
+pub(crate) mod image;
 pub mod iterate;
+pub(crate) mod known;
 pub mod lift;
 pub mod local_factor;
 pub mod operator;
