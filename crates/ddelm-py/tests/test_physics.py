@@ -186,7 +186,7 @@ def test_a_diffusion_may_depend_on_the_solution_in_time():
     # More of it spreads faster.
     plain = ddelm.evolve(ddelm.Problem(dirichlet=0.0), **options)
     assert found[1][-1](0.5, 0.5) < 0.95 * plain[-1](0.5, 0.5)
-    stiff = ddelm.Problem(source="1e4*(0.5 - u^3)", neumann=0.0)
+    stiff = ddelm.Problem(source="1e4*(0.5 - u^3)", boundary=ddelm.Neumann(0.0))
     assert ddelm.evolve(stiff, initial=1.0, end=1.0, steps=20, nonlinear="implicit", **SMALL)[-1](0.3, 0.4) == pytest.approx(
         0.5 ** (1 / 3), rel=1e-9
     )

@@ -29,6 +29,7 @@ __all__ = [
     "evolve",
     "main",
     "network_values",
+    "problem_text",
     "set_threads",
     "solve",
     "sweep",
