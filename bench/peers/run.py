@@ -15,6 +15,20 @@ from pathlib import Path
 from environment import ROOT, SYSTEMS, Environment, machine, revision, say, target
 
 
+def together(before: dict, results: dict) -> dict:
+    """Return the results of a run with those of another piece of it: problems and sizes that were not measured again."""
+    for key in ("quick", "rounds", "budget", "revision", "levels"):
+        if before[key] != results[key]:
+            raise SystemExit(f"the pieces differ: {key} is {before[key]} and {results[key]}")
+    return {
+        **results,
+        "problems": before["problems"] | results["problems"],
+        "versions": before["versions"] | results["versions"],
+        "scale": before["scale"],
+        "skipped": {system: why for system, why in results["skipped"].items() if system in before["skipped"]},
+    }
+
+
 def main() -> None:
     folder = target() / "peers"
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -28,6 +42,7 @@ def main() -> None:
     parser.add_argument("--no-build", action="store_true", help="measure the package that is installed there")
     parser.add_argument("--json", type=Path, help="where raw results go; results.json in the environment unless given")
     parser.add_argument("--page", type=Path, help="the page; docs/peers.md unless given, or peers.md in the environment if --quick")
+    parser.add_argument("--add", action="store_true", help="keep what the raw results have of other problems: a run in pieces")
     parser.add_argument("--from-json", action="store_true", help="write the page from results that are there")
     asked = parser.parse_args()
     environment = Environment(asked.environment.resolve())
@@ -56,9 +71,12 @@ def main() -> None:
         results = measure(environment, problems, rounds=rounds, budget=budget, other_budget=budget / 2)
         results |= {"quick": asked.quick, "rounds": rounds, "budget": budget, "machine": machine(), "revision": revision(), "scale": []}
         results["skipped"] = environment.skipped
+        if asked.add and raw.exists():
+            results = together(json.loads(raw.read_text()), results)
         raw.write_text(json.dumps(results, indent=1))
         if not asked.quick and set(MAIN) <= set(results["versions"]):
             for waves in filter(None, asked.scale.split(",")):
+                results["scale"] = [entry for entry in results["scale"] if entry["waves"] != int(waves)]
                 try:
                     results["scale"].append(large(environment, int(waves)))
                 except Failed as failure:

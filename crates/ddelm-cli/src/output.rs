@@ -236,7 +236,7 @@ impl<'a> Files<'a> {
     }
 
     fn report(&mut self, report: &Report) -> Result<()> {
-        let text = serde_json::to_string_pretty(report).unwrap_or_default();
+        let text = serde_json::to_string_pretty(report).expect("it is made of words and numbers");
         atomic::write(self.file("report.json"), |file| writeln!(file, "{text}"))
     }
 

@@ -1,9 +1,10 @@
 //! A report for people.
 
+use ddelm::Report;
 use ddelm::domain::division::Count;
+use ddelm::method::report::Status;
 use ddelm::method::report::{Attempt, Eigenvalue, Means, NonlinearReport, TimeReport};
 use ddelm::method::settings::InterfaceSolver;
-use ddelm::{Report, Status};
 
 use ddelm::base::amount::bytes;
 use ddelm::base::number::{digits, error, seconds};
@@ -69,7 +70,11 @@ fn newton(report: &NonlinearReport) -> String {
     let factored = count(report.factorizations, "factorization", "factorizations");
     let last = report.steps.last().map_or(String::new(), |step| format!(", last change {}", error(step.change)));
     let begun = report.start.map_or(String::new(), |start| {
-        format!(", after {} with {} points", count(start.factorizations, "factorization", "factorizations"), start.points)
+        format!(
+            ", after {} with {} points",
+            count(start.factorizations, "factorization", "factorizations"),
+            start.points
+        )
     });
     format!("{way}{steps}, {factored}{begun}{last}")
 }

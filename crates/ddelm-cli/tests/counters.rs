@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ddelm::method::report::Span;
+use ddelm::method::report::RankSpan;
 use ddelm::method::settings::InterfaceSolver;
 use ddelm::{ProblemFile, Silent};
 
@@ -19,7 +19,7 @@ fn counters(path: &Path) -> String {
         InterfaceSolver::Cg => "conjugate gradients".into(),
     };
     let rank = match features.rank {
-        Span { min, max } if min == max => format!(", rank {max}"),
+        RankSpan { min, max } if min == max => format!(", rank {max}"),
         _ => String::new(),
     };
     format!(

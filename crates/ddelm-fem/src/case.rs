@@ -3,12 +3,13 @@
 use std::time::Instant;
 
 use ddelm::domain::sample::Sample;
-use ddelm::method::report::{Errors, FeaturesReport, InterfaceReport, Means, Seconds, Span};
+use ddelm::method::report::Status;
+use ddelm::method::report::{Errors, FeaturesReport, InterfaceReport, Means, RankSpan, Seconds};
 use ddelm::method::settings::InterfaceSolver;
 use ddelm::problem::field::Field;
 use ddelm::solve::case::Case;
 use ddelm::solve::consistency;
-use ddelm::{Error, Report, Result, Status};
+use ddelm::{Error, Report, Result};
 
 use crate::{FiniteElementSolution, Settings, solve};
 
@@ -18,8 +19,11 @@ pub fn solve_case(case: &Case) -> Result<(FiniteElementSolution, Report)> {
         let hint = "write method = \"fem\"";
         Error::MissingKey { key: "method".into(), hint: hint.into() }
     })?;
-    let settings =
-        Settings { tolerance: case.settings.tolerance, max_memory: case.settings.max_memory, ..Settings::new(cells) };
+    let settings = Settings {
+        tolerance: case.settings.interface_tolerance,
+        max_memory: case.settings.max_memory,
+        ..Settings::new(cells)
+    };
     let clock = Instant::now();
     let (x, y) = case.domain.plain_rectangle("finite elements")?;
     let solution = solve(&case.problem, x, y, &settings)?;
@@ -31,7 +35,8 @@ pub fn solve_case(case: &Case) -> Result<(FiniteElementSolution, Report)> {
         relative_residual: Some(solution.relative_residual),
         ..InterfaceReport::new(InterfaceSolver::Cg, solution.nodal().len())
     };
-    let features = FeaturesReport { neurons: 0, scale: 0.0, rows: 0, rank: Span { min: 0, max: 0 }, factorizations: 0 };
+    let features =
+        FeaturesReport { neurons: 0, scale: 0.0, rows: 0, rank: RankSpan { min: 0, max: 0 }, factorizations: 0 };
     let seconds = Seconds { interface: seconds, total: seconds, ..Seconds::default() };
     let mut report = Report {
         status: if solution.converged { Status::Solved } else { Status::MaxIterations },

@@ -56,7 +56,8 @@ fn patch(solution: &FiniteElementSolution, problem: &Problem, [cx, cy]: [usize; 
 mod tests {
     use base64::Engine;
     use base64::engine::general_purpose::STANDARD;
-    use ddelm::{Condition, Diffusion, Equation, constant, function};
+    use ddelm::problem::Diffusion;
+    use ddelm::{Condition, Equation, constant, function};
 
     use super::*;
 

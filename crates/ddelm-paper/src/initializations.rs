@@ -13,7 +13,7 @@ use ddelm::{Equation, Result};
 
 use super::Laboratory;
 use super::item::Item;
-use super::markdown::{Grid, number};
+use super::markdown::{MarkdownTable, number};
 use super::published::{INTERVALS, TABLE_1, TABLE_1_SIDES};
 use super::run::{Measured, Outcome, Run};
 use super::study::Study;
@@ -55,7 +55,8 @@ fn cost(laboratory: &Laboratory, side: usize, points: usize, weights: Initializa
 /// Runs the table and writes it to disk after every row.
 pub fn reproduce(laboratory: &Laboratory) -> Result<()> {
     let columns = SOLVERS.iter().flat_map(|(solver, ..)| MEASURES.map(|measure| format!("{solver}: {measure}")));
-    let mut grid = Grid::new(["N", "weights", "neurons", "published"].map(String::from).into_iter().chain(columns));
+    let mut grid =
+        MarkdownTable::new(["N", "weights", "neurons", "published"].map(String::from).into_iter().chain(columns));
     for (column, &side) in TABLE_1_SIDES.iter().enumerate() {
         for (row, (name, initialization)) in METHODS.into_iter().enumerate() {
             if !laboratory.wants(Preset::Paper) {

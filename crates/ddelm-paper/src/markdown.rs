@@ -3,14 +3,14 @@
 use std::fmt;
 
 /// A table that is aligned also in the source.
-pub struct Grid {
+pub struct MarkdownTable {
     rows: Vec<Vec<String>>,
 }
 
-impl Grid {
+impl MarkdownTable {
     /// A table with these headings and no rows yet.
     pub fn new(headings: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        Grid { rows: vec![headings.into_iter().map(Into::into).collect()] }
+        MarkdownTable { rows: vec![headings.into_iter().map(Into::into).collect()] }
     }
 
     /// Adds a row; missing cells stay empty.
@@ -20,7 +20,7 @@ impl Grid {
     }
 }
 
-impl fmt::Display for Grid {
+impl fmt::Display for MarkdownTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = |column: usize| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).max(3);
         let widths: Vec<usize> = (0..self.rows[0].len()).map(width).collect();
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn columns_are_aligned_and_rows_filled_up() {
-        let mut grid = Grid::new(vec!["N", "error"]);
+        let mut grid = MarkdownTable::new(vec!["N", "error"]);
         grid.row(vec!["16 x 16".into()]);
         assert_eq!(grid.to_string(), "| N       | error |\n| ------- | ----- |\n| 16 x 16 |       |\n");
     }

@@ -1,8 +1,9 @@
 //! One solve, and what was measured in it.
 
+use ddelm::method::report::Status;
 use ddelm::method::settings::{InterfaceSolver, Preset};
 use ddelm::network::features::Initialization;
-use ddelm::{Error, Problem, Result, Settings, Solution, Status};
+use ddelm::{Error, Problem, Result, Settings, Solution};
 use serde::{Deserialize, Serialize};
 
 use super::Laboratory;
@@ -75,7 +76,7 @@ impl Run {
             settings.interface = interface;
         }
         if let Some(tolerance) = self.tolerance {
-            settings.tolerance = tolerance;
+            settings.interface_tolerance = tolerance;
         }
         settings
     }

@@ -9,7 +9,7 @@ use ddelm::{Problem, Result};
 use super::Laboratory;
 use super::budget::Cost;
 use super::item::Item;
-use super::markdown::{Grid, number, time};
+use super::markdown::{MarkdownTable, number, time};
 use super::published::{INTERVALS, Published, rows};
 use super::reference::Reference;
 use super::run::{Measured, Outcome, Run};
@@ -49,7 +49,7 @@ pub fn reproduce(laboratory: &Laboratory, number: u8) -> Result<()> {
         Some(_) => None,
         None => Some(laboratory.reference(study)?),
     };
-    let mut grid = Grid::new(headings(reference.is_some()));
+    let mut grid = MarkdownTable::new(headings(reference.is_some()));
     let mut side = 0;
     for (published, run, cost) in plan(laboratory, number)? {
         if published.side != side {
@@ -143,7 +143,7 @@ fn measured_row(run: &Run, outcome: &Outcome, referenced: bool) -> Vec<String> {
     cells
 }
 
-fn text(laboratory: &Laboratory, grid: &Grid, study: Study, reference: Option<&Rc<Reference>>) -> String {
+fn text(laboratory: &Laboratory, grid: &MarkdownTable, study: Study, reference: Option<&Rc<Reference>>) -> String {
     let mut text = grid.to_string();
     if let Some(reference) = reference {
         text.push_str(&format!("\n{}\n", reference_note(laboratory, study, reference)));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ddelm::Error;
 use ddelm::file::{Origin, ProblemFile};
-use ddelm::method::settings::{GivenWeights, Method, Sharing};
+use ddelm::method::settings::{GivenWeights, Sharing};
 use ddelm::solve::case::Case as Core;
 use ddelm_cli::notebook::entries;
 use numpy::{PyReadonlyArray2, PyReadonlyArray3, PyUntypedArrayMethods};

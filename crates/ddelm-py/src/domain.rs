@@ -3,9 +3,10 @@
 
 use std::path::PathBuf;
 
+use ddelm::domain::area::Cut;
 use ddelm::domain::borders::{Borders, perimeter};
 use ddelm::domain::map::Point;
-use ddelm::{Cut, Domain as Core, Error, ProblemFile};
+use ddelm::{Domain as Core, Error, ProblemFile};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 

@@ -13,7 +13,8 @@ use crate::watch::run;
 const CHUNK: usize = 1024;
 
 /// Networks at reference points, summed as solutions are: at point k that with the number `number[k]`. Weights have the shape (networks, 2,
-/// neurons); the coefficients of a network's polynomials come before those of its neurons.
+/// neurons); the coefficients of a network's polynomials come before those of its neurons. An array is returned for each of the
+/// derivatives: 0 for values, 1 and 2 for the slopes in s and t.
 #[pyfunction]
 #[allow(clippy::too_many_arguments, reason = "the arrays that networks consist of")]
 pub fn network_values<'py>(
@@ -26,7 +27,8 @@ pub fn network_values<'py>(
     number: PyReadonlyArray1<'py, i64>,
     s: PyReadonlyArray1<'py, f64>,
     t: PyReadonlyArray1<'py, f64>,
-) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    derivatives: Vec<usize>,
+) -> PyResult<Vec<Bound<'py, PyArray1<f64>>>> {
     let activation: Activation = serde_json::from_value(activation.into())
         .map_err(|_| PyValueError::new_err(format!("there is no activation {activation:?}")))?;
     let ([networks, neurons], [rows, columns]) = (shape(&biases), shape(&coefficients));
@@ -35,7 +37,7 @@ pub fn network_values<'py>(
     let fits =
         weights.shape() == [networks, 2, neurons] && shape(&remainders) == [networks, columns] && rows == networks;
     let known = number.as_array().iter().all(|&k| usize::try_from(k).is_ok_and(|k| k < networks));
-    let points = s.len() == t.len() && s.len() == number.len() && known;
+    let points = s.len() == t.len() && s.len() == number.len() && known && derivatives.iter().all(|&d| d < 3);
     let Some(polynomials) = polynomials.filter(|_| fits && points) else {
         return Err(PyValueError::new_err("the arrays of networks do not fit each other"));
     };
@@ -48,7 +50,7 @@ pub fn network_values<'py>(
         order.sort_unstable();
         let of = |n: usize, count: usize| n * count..(n + 1) * count;
         let parts: Vec<_> = order.chunk_by(|a, b| a.0 == b.0).flat_map(|same| same.chunks(CHUNK)).collect();
-        let found: Vec<Vec<f64>> = parts
+        let found: Vec<Vec<Vec<f64>>> = parts
             .par_iter()
             .map(|part| {
                 let n = part[0].0;
@@ -61,18 +63,22 @@ pub fn network_values<'py>(
                     remainders: &remainders[of(n, columns)],
                 };
                 let [s, t] = [&s, &t].map(|all| part.iter().map(|&(_, k)| all[k]).collect::<Vec<_>>());
-                let mut values = vec![0.0; part.len()];
-                activation.network_sums(network, &s, &t, &[0], &mut [&mut values]);
+                let mut values = vec![vec![0.0; part.len()]; derivatives.len()];
+                let mut out: Vec<&mut [f64]> = values.iter_mut().map(Vec::as_mut_slice).collect();
+                activation.network_sums(network, &s, &t, &derivatives, &mut out);
                 values
             })
             .collect();
-        let mut values = vec![0.0; s.len()];
-        for ((_, k), value) in order.iter().zip(found.iter().flatten()) {
-            values[*k] = *value;
-        }
-        Ok(values)
+        let sorted = |m: usize| {
+            let mut values = vec![0.0; s.len()];
+            for ((_, k), value) in order.iter().zip(found.iter().flat_map(|part| &part[m])) {
+                values[*k] = *value;
+            }
+            values
+        };
+        Ok((0..derivatives.len()).map(sorted).collect::<Vec<_>>())
     })?;
-    Ok(PyArray1::from_vec(py, values))
+    Ok(values.into_iter().map(|values| PyArray1::from_vec(py, values)).collect())
 }
 
 fn shape(array: &PyReadonlyArray2<'_, f64>) -> [usize; 2] {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use ddelm::problem::ConditionKind;
 use ddelm::problem::field::FieldRef;
 use ddelm::problem::materials::Materials;
-use ddelm::{Condition, Data, Diffusion, Equation, Error, Problem as Core};
+use ddelm::problem::{Data, Diffusion};
+use ddelm::{Condition, Equation, Error, Problem as Core};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -190,7 +191,7 @@ fn materials(regions: Vec<(usize, BTreeMap<String, Bound<'_, PyAny>>)>, names: &
     let mut own = Materials::default();
     for (region, values) in regions {
         for (name, value) in values {
-            let key = format!("equation.regions.{}.{name}", names.get(region).map_or("", String::as_str));
+            let key = format!("equation.regions.{}.{name}", names[region]);
             match name.as_str() {
                 "diffusion" => drop(own.diffusion.insert(region, tensor(&value, None)?)),
                 "advection" => drop(own.advection.insert(region, vector(&value, &key)?)),

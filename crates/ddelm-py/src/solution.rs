@@ -10,8 +10,8 @@ use ddelm::network::symbol::Frame;
 use ddelm::solve::estimate::assess;
 use ddelm::{Error, Report, Settings};
 use ddelm_cli::notebook::thumbnail;
-use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyValueError};
+use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rayon::prelude::*;
@@ -265,7 +265,7 @@ impl Solution {
     fn activation(&self) -> PyResult<String> {
         let name = serde_json::to_value(self.core.network(0).activation);
         let name = name.map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-        Ok(name.as_str().unwrap_or_default().to_owned())
+        Ok(name.as_str().expect("an activation is a word").to_owned())
     }
 
     /// Weights of shape (2, M), biases, output coefficients and their remainders of subdomain s, in its reference coordinates;

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use ddelm::Error;
 use ddelm::Solver as Factored;
 use ddelm::method::settings::Method;
+use ddelm::problem::Data;
 use ddelm::solve::case::Case as Core;
-use ddelm::{Data, Error};
 use pyo3::prelude::*;
 
 use crate::case::Case;

@@ -66,3 +66,13 @@ def test_programs_in_the_pages(page, tmp_path, monkeypatch):
     scope = {}
     for program in programs:
         exec(compile(program, page, "exec"), scope)
+
+
+@pytest.mark.parametrize(
+    "page",
+    "l_shape disk hole two_materials data_on_a_grid periodic eigenvalue heat nonlinear_diffusion many_sources many_coefficients "
+    "parameter one_unknown slider surface integral line save_and_load".split(),
+)
+def test_ordinary_tasks_take_ten_lines(page):
+    program = (ROOT / "docs" / "gallery" / f"{page}.py").read_text().split('"""')[2]
+    assert sum(bool(line.strip()) for line in program.splitlines()) <= 10

@@ -105,8 +105,12 @@ def test_what_is_no_problem_is_refused_with_what_was_meant(problem, message):
 def test_a_problem_is_refused_where_it_is_made():
     with pytest.raises(ValueError, match="domain.x"):
         ddelm.Problem(domain=((1, 0), (0, 1)), **LAPLACE)
-    with pytest.raises(ValueError, match="a plate needs two conditions"):
+    with pytest.raises(ValueError, match="a plate needs two conditions on every side\nhint: ddelm.SimplySupported or ddelm.Clamped"):
         ddelm.Plate(load=1.0, boundary=ddelm.Dirichlet())
+    with pytest.raises(ValueError, match="boundary.left = Clamped.*one condition on every side\nhint: ddelm.Dirichlet or ddelm.Neumann"):
+        ddelm.Problem(boundary={"left": ddelm.Clamped()}, **LAPLACE)
+    with pytest.raises(TypeError, match="does not take x and y\nhint: for example lambda x, y"):
+        ddelm.Problem(source=lambda x: x, **LAPLACE)
 
 
 def by_math(x, y):

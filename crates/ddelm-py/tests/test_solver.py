@@ -135,6 +135,11 @@ def test_only_values_of_conditions_can_change():
 def test_a_solver_has_a_fixed_discretization():
     with pytest.raises(ValueError, match="discretization.tolerance = .* fixed discretization"):
         ddelm.Solver(ddelm.Problem(**WAVE), tolerance=1e-8)
+    for name, value in (("estimate", True), ("integrals", {"heat": "flux(left)"})):
+        with pytest.raises(TypeError, match=f"{name}: a solver has no solution yet"):
+            ddelm.Solver(ddelm.Problem(**WAVE), **{name: value})
+    with pytest.raises(TypeError, match="'pionts' is not an option\nhint: did you mean 'points'"):
+        ddelm.Solver(ddelm.Problem(**WAVE), pionts=3)
     with pytest.raises(ValueError, match='method = "locelm"'):
         ddelm.Solver(ddelm.Problem(**WAVE), method="locelm")
 

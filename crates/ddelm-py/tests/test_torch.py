@@ -59,7 +59,7 @@ def test_modules_have_the_bits_of_the_solution_and_second_derivatives(which, req
     solution = request.getfixturevalue(which)
     module = solution.to_torch()
     # Borders of subdomains among them.
-    x, y = (torch.tensor(np.concatenate([v.ravel(), [0.0, 0.5, 1.0, 1 / 3]]), requires_grad=True) for v in grid)
+    x, y = (torch.tensor(np.concatenate([[0.3, 0.45, 0.8], v.ravel(), [0.0, 0.5, 1.0, 1 / 3]]), requires_grad=True) for v in grid)
     at = (x.detach().numpy(), y.detach().numpy())
     u = module(x, y)
     assert (u.detach().numpy() == solution(*at)).all()
@@ -79,10 +79,37 @@ def test_values_alone_take_one_call(wave, monkeypatch):
     plain, calls = ddelm.torch_module._plain, []
     monkeypatch.setattr(ddelm.torch_module, "_plain", lambda *arguments: calls.append(1) or plain(*arguments))
     x = torch.linspace(0.1, 0.9, 5, dtype=torch.float64, requires_grad=True)
-    u = module(x, 0.4)
-    assert not calls
-    u.sum().backward()
+    (slope,) = torch.autograd.grad(module(x, 0.4).sum(), x)
+    assert not calls and np.abs(slope.numpy() - wave.gradient(x.detach().numpy(), 0.4)[0]).max() < 1e-11
+    module(x, 0.4).sum().backward()
     assert len(calls) == 1
+
+
+def test_slopes_can_be_trained(wave):
+    torch = pytest.importorskip("torch")
+    module = wave.to_torch()
+    x = torch.tensor([0.2, 0.6], dtype=torch.float64, requires_grad=True)
+
+    def bending():
+        (ux,) = torch.autograd.grad(module(x, 0.4).sum(), x, create_graph=True)
+        (uxx,) = torch.autograd.grad(ux.sum(), x, create_graph=True)
+        return (uxx**2).sum()
+
+    bending().backward()
+    # In the other order it is the same.
+    (weighed,) = torch.autograd.grad(module(x, 0.4).sum(), module.polynomials, create_graph=True)
+    (mixed,) = torch.autograd.grad(weighed[:, 1].sum(), x)
+    assert mixed.tolist() == pytest.approx([2.0 * module.subdomains[0]] * 2)
+    slope = module.polynomials.grad[:, 3].clone()
+    step = 1e-6
+    changed = []
+    for sign in (1, -1):
+        with torch.no_grad():
+            module.polynomials[:, 3] += sign * step
+        changed.append(bending().detach())
+        with torch.no_grad():
+            module.polynomials[:, 3] -= sign * step
+    assert (changed[0] - changed[1]) / (2 * step) == pytest.approx(slope.sum().item(), rel=1e-6)
 
 
 def test_modules_can_be_trained(wave):

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ddelm::algebra::factor::{Mat, multiply};
+use ddelm::problem::field::function_with_gradient;
 use ddelm::problem::gallery;
-use ddelm::{Decomposition, Equation, Problem, Report, Settings, Solver, function_with_gradient};
+use ddelm::{Decomposition, Equation, Problem, Report, Settings, Solver};
 
 fn median(mut samples: Vec<f64>) -> f64 {
     samples.sort_by(f64::total_cmp);

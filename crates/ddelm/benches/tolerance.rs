@@ -6,6 +6,8 @@
 //! cargo bench --bench tolerance -- nist 1e-6 "6 boundary layer"  files whose names begin so, to these tolerances
 //! cargo bench --bench tolerance -- random 0 100                  random problems with random tolerances
 //! cargo bench --bench tolerance -- fixed                         the cost beside that of the cheapest fixed solve
+//! cargo bench --bench tolerance -- corners                       what looking for corners and their rings cost
+//! cargo bench --bench tolerance -- square                        f = 1 on a square: estimates and times over sizes
 //! ```
 
 #[expect(dead_code, reason = "where a solution does something is for the tests")]
@@ -15,7 +17,8 @@ mod collection;
 mod problems;
 
 use collection::collection;
-use ddelm::{ProblemFile, Silent, Solution, Status};
+use ddelm::method::report::Status;
+use ddelm::{ProblemFile, Silent, Solution};
 
 /// CPU seconds of the process; not a number where the system does not tell.
 fn cpu_seconds() -> f64 {
@@ -78,8 +81,10 @@ fn asked(name: &str) -> &'static [f64] {
 }
 
 fn nist(words: &[String], keys: &[String]) {
-    let tolerances: Vec<f64> = words.iter().filter_map(|word| word.parse().ok()).collect();
-    let names: Vec<&String> = words.iter().filter(|word| word.parse::<f64>().is_err()).collect();
+    // "11" is a family, no tolerance.
+    let number = |word: &String| word.parse::<f64>().ok().filter(|value| *value < 1.0);
+    let tolerances: Vec<f64> = words.iter().filter_map(number).collect();
+    let names: Vec<&String> = words.iter().filter(|word| number(word).is_none()).collect();
     for problem in collection() {
         if names.is_empty() || names.iter().any(|name| problem.name.starts_with(name.as_str())) {
             let wanted = if tolerances.is_empty() { asked(&problem.name) } else { &tolerances };
@@ -155,12 +160,83 @@ fn fixed(keys: &[String]) {
     println!("median {:.2}", 0.5 * (ratios[(ratios.len() - 1) / 2] + ratios[ratios.len() / 2]));
 }
 
+/// What `corners = "auto"` costs beside `"none"`: medians of runs in turn, after one that fills caches.
+fn corners(keys: &[String]) {
+    let square = |source: &str, boundary: &str| {
+        format!(
+            "[domain]\nx = [0, 1]\ny = [0, 1]\n[equation]\nsource = \"{source}\"\n[boundary]\ndirichlet = \"{boundary}\"\n"
+        )
+    };
+    let smooth = square("(4*pi^2 - 1)*sin(2*pi*x)*exp(y)", "sin(2*pi*x)*exp(y)");
+    let variable = smooth.replace("[equation]", "[equation]\ndiffusion = \"2 + sin(3*x + y)\"");
+    for (name, text) in [("smooth", smooth), ("variable", variable), ("f = 1", square("1", "0"))] {
+        for (n, points) in [(4, 12), (4, 16), (8, 16), (16, 16)] {
+            let run = |corners: &str| {
+                let more = [
+                    format!("discretization.points={points}"),
+                    format!("discretization.subdomains=[{n}, {n}]"),
+                    format!("discretization.corners=\"{corners}\""),
+                    "discretization.estimate=false".into(),
+                ];
+                let (solved, seconds) = solve(&text, &[keys, &more].concat());
+                solved.map(|solution| (seconds, solution.report.subdomains))
+            };
+            let mut times = [Vec::new(), Vec::new()];
+            let mut subdomains = [0, 0];
+            for round in 0..if n < 16 { 31 } else { 7 } {
+                for (k, corners) in ["none", "auto"].into_iter().enumerate() {
+                    match run(corners) {
+                        Err(error) => println!("{name}: {error}"),
+                        Ok((seconds, count)) => {
+                            subdomains[k] = count;
+                            times[k].extend((round > 0).then_some(1e3 * seconds));
+                        }
+                    }
+                }
+            }
+            let [none, auto] = times.map(|mut of| {
+                of.sort_by(f64::total_cmp);
+                of.get(of.len() / 2).copied().unwrap_or(f64::NAN)
+            });
+            println!(
+                "{name:<10} {n:>2} x {n:<2} {points} points: {none:>7.2} ms without, {auto:>7.2} ms with ({} -> {} subdomains): {:.2}",
+                subdomains[0],
+                subdomains[1],
+                auto / none
+            );
+        }
+    }
+}
+
+/// f = 1 on the unit square, u = 0: estimated errors and the least CPU time of fifteen runs, to be compared with graded finite elements.
+fn square(keys: &[String]) {
+    let text = "[domain]\nx = [0, 1]\ny = [0, 1]\n[equation]\nsource = \"1\"\n[boundary]\ndirichlet = \"0\"\n";
+    for n in [2, 3, 4] {
+        for points in 6..=16 {
+            let more = |estimate: bool| {
+                [
+                    format!("discretization.points={points}"),
+                    format!("discretization.subdomains=[{n}, {n}]"),
+                    format!("discretization.estimate={estimate}"),
+                ]
+            };
+            let (solved, _) = solve(text, &[keys, &more(true)].concat());
+            let estimate = solved.ok().and_then(|s| s.report.estimate).map_or(f64::NAN, |e| e.l2);
+            let once = || solve(text, &[keys, &more(false)].concat()).1;
+            let least = (0..15).map(|_| once()).fold(f64::INFINITY, f64::min);
+            println!("{n} x {n}, {points:>2} points: {estimate:.1e}, {:.2} ms", 1e3 * least);
+        }
+    }
+}
+
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
     let (keys, words): (Vec<_>, Vec<_>) = words.into_iter().partition(|word| word.contains('='));
     match words.first().map(String::as_str) {
         Some("random") => random(&words[1..], &keys),
         Some("fixed") => fixed(&keys),
+        Some("corners") => corners(&keys),
+        Some("square") => square(&keys),
         Some("nist") => nist(&words[1..], &keys),
         _ => nist(&words, &keys),
     }

@@ -2,7 +2,8 @@
 
 use std::f64::consts::PI;
 
-use ddelm::{Condition, Decomposition, Diffusion, Equation, Problem, Result, Settings, Solver, constant, function};
+use ddelm::problem::Diffusion;
+use ddelm::{Condition, Decomposition, Equation, Problem, Result, Settings, Solver, constant, function};
 
 /// Solves it with a wind that turns around the middle of the square.
 pub fn main() -> Result<()> {

@@ -2,8 +2,9 @@
 
 use std::f64::consts::PI;
 
+use ddelm::domain::area::Cut;
 use ddelm::solve::eigenvalues::Eigenvalues;
-use ddelm::{Case, Condition, Cut, Domain, Equation, Problem, Result, Silent, constant};
+use ddelm::{Case, Condition, Domain, Equation, Problem, Result, Silent, constant};
 
 /// Finds the lowest four, two of which are the same.
 pub fn main() -> Result<()> {

@@ -1,6 +1,7 @@
 //! A plane wave: the Helmholtz equation -Laplacian u - k^2 u = 0 with k = 20.
 
-use ddelm::{Condition, Decomposition, Diffusion, Equation, Problem, Result, Settings, Solver, constant, function};
+use ddelm::problem::Diffusion;
+use ddelm::{Condition, Decomposition, Equation, Problem, Result, Settings, Solver, constant, function};
 
 /// Solves it on 8 x 8 subdomains, and looks at the residual, which needs no exact solution.
 pub fn main() -> Result<()> {

@@ -2,7 +2,8 @@
 
 use std::f64::consts::PI;
 
-use ddelm::{Condition, Data, Decomposition, Equation, Problem, Result, Settings, Silent, Solver, constant, function};
+use ddelm::problem::Data;
+use ddelm::{Condition, Decomposition, Equation, Problem, Result, Settings, Silent, Solver, constant, function};
 
 /// Solves -Laplacian u = f for eight sources, together.
 pub fn main() -> Result<()> {

@@ -2,7 +2,9 @@
 
 use std::f64::consts::PI;
 
-use ddelm::{Case, Condition, Cut, Diffusion, Domain, Equation, Problem, Result, Silent, constant, formula, function};
+use ddelm::domain::area::Cut;
+use ddelm::problem::Diffusion;
+use ddelm::{Case, Condition, Domain, Equation, Problem, Result, Silent, constant, formula, function};
 
 /// Solves it from the default guess.
 pub fn main() -> Result<()> {

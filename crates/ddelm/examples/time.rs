@@ -2,8 +2,9 @@
 
 use std::f64::consts::PI;
 
+use ddelm::domain::area::Cut;
 use ddelm::solve::time::{Steps, Time};
-use ddelm::{Case, Condition, Cut, Domain, Equation, Problem, Result, Silent, constant, formula, function};
+use ddelm::{Case, Condition, Domain, Equation, Problem, Result, Silent, constant, formula, function};
 
 /// Goes to t = 0.1 in 40 steps of the fourth order, with one factorization.
 pub fn main() -> Result<()> {

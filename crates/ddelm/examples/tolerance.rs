@@ -1,6 +1,7 @@
 //! A tolerance instead of sizes: points and subdomains are chosen until the estimated error is below it.
 
-use ddelm::{Case, Condition, Domain, Equation, Problem, Result, Silent, Status, function};
+use ddelm::method::report::Status;
+use ddelm::{Case, Condition, Domain, Equation, Problem, Result, Silent, function};
 
 /// Solves a problem with a steep front to eight digits.
 pub fn main() -> Result<()> {

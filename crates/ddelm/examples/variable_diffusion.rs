@@ -2,7 +2,8 @@
 
 use std::f64::consts::PI;
 
-use ddelm::{Condition, Decomposition, Equation, Problem, Result, Settings, Solver, function, function_with_gradient};
+use ddelm::problem::field::function_with_gradient;
+use ddelm::{Condition, Decomposition, Equation, Problem, Result, Settings, Solver, function};
 
 /// Solves it with a = 1 + x^2, and measures values and gradients.
 pub fn main() -> Result<()> {

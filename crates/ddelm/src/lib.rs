@@ -117,17 +117,16 @@ pub mod file;
 
 pub use base::error::{Error, Result};
 pub use base::progress::Silent;
-pub use domain::area::{Cut, Domain};
+pub use domain::area::Domain;
 pub use domain::decomposition::Decomposition;
 pub use file::ProblemFile;
-pub use method::report::{Report, Status};
+pub use method::report::Report;
 pub use method::settings::Settings;
 pub use problem::expression::formula;
-pub use problem::field::{constant, function, function_with_gradient};
-pub use problem::model::{Condition, Data, Diffusion, Equation, Problem};
+pub use problem::field::{constant, function};
+pub use problem::model::{Condition, Equation, Problem};
 pub use solution::evaluate::Solution;
 pub use solve::case::Case;
-pub use solve::plan::Plan;
 pub use solve::solver::Solver;
 
 /// The optional parts of this library, and whether they were built in.

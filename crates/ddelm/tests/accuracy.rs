@@ -7,8 +7,9 @@ use ddelm::domain::map::{Affine, Map, MapRef, Point, Polar};
 use ddelm::method::report::Errors;
 use ddelm::method::settings::{InterfaceSolver, Sharing};
 use ddelm::network::features::Initialization;
+use ddelm::problem::Data;
 use ddelm::problem::gallery;
-use ddelm::{Condition, Data, Decomposition, Problem, Settings, Silent, Solution, Solver, function};
+use ddelm::{Condition, Decomposition, Problem, Settings, Silent, Solution, Solver, function};
 
 fn unit_square(counts: [usize; 2]) -> Decomposition {
     Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], counts).unwrap()

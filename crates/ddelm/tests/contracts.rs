@@ -10,14 +10,15 @@ use ddelm::method::cost::Cost;
 use ddelm::method::settings::GivenWeights;
 use ddelm::network::features::Networks;
 use ddelm::network::features::{Distribution, FeatureNetwork, Initialization};
+use ddelm::problem::Data;
+use ddelm::problem::field::function_with_gradient;
 use ddelm::problem::field::{Field, Samples};
 use ddelm::problem::gallery;
 use ddelm::problem::random_field::RandomField;
 use ddelm::solution::save;
 use ddelm::solve::tuning::tune;
 use ddelm::{
-    Condition, Data, Decomposition, Error, Problem, ProblemFile, Settings, Silent, Solution, Solver, constant,
-    function, function_with_gradient,
+    Condition, Decomposition, Error, Problem, ProblemFile, Settings, Silent, Solution, Solver, constant, function,
 };
 
 const HUGE: usize = usize::MAX;

@@ -5,10 +5,9 @@ use std::f64::consts::PI;
 use std::sync::Arc;
 
 use ddelm::exchange::Serial;
+use ddelm::problem::field::function_with_gradient;
 use ddelm::problem::gallery;
-use ddelm::{
-    Condition, Decomposition, Equation, Problem, Settings, Silent, Solver, constant, function, function_with_gradient,
-};
+use ddelm::{Condition, Decomposition, Equation, Problem, Settings, Silent, Solver, constant, function};
 
 /// `rho = 1.1 + tanh(3 sin(5 x + 2 y))` and its derivative by `5 x + 2 y`.
 fn rho(x: f64, y: f64) -> [f64; 2] {

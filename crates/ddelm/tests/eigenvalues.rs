@@ -2,8 +2,9 @@
 
 use std::f64::consts::PI;
 
+use ddelm::method::report::Status;
 use ddelm::solve::eigenvalues::Eigenpair;
-use ddelm::{ProblemFile, Silent, Status, formula};
+use ddelm::{ProblemFile, Silent, formula};
 
 fn find(text: &str) -> Vec<Eigenpair> {
     let file = ProblemFile::new(text);

@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use ddelm::exchange::{Exchange, Serial};
+use ddelm::method::report::Status;
 use ddelm::problem::gallery;
 use ddelm::solve::estimate::estimate;
 use ddelm::solve::newton::Nonlinear;
-use ddelm::{Decomposition, Problem, Settings, Silent, Solver, Status};
+use ddelm::{Decomposition, Problem, Settings, Silent, Solver};
 
 fn serial() -> Arc<dyn Exchange> {
     Arc::new(Serial)

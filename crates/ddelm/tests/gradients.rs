@@ -205,6 +205,46 @@ points = 12
     check("plate", text, &[("d", 2.0), ("q", 3.0), ("m", 0.5)], [&[0.3, 0.7], &[0.1, 0.8]]);
 }
 
+/// The flux is given all around, and the mean is: data balance for every value of the parameters.
+#[test]
+fn a_given_mean() {
+    let text = r#"
+[domain]
+x = [0, 1]
+y = [0, 1]
+[parameters]
+k = 2
+s = 1.5
+g = 0.7
+[equation]
+diffusion = "1 + k*x*y"
+source = "s*cos(pi*x) - 2*g"
+[boundary]
+mean = 0.3
+neumann = 0
+[boundary.right]
+neumann = "g*(1 + cos(pi*y)*k)"
+[boundary.top]
+neumann = "g*(1 + sin(2*pi*x)*s)"
+[output]
+integrals = { square = "integral(u^2*x)", heat = "integral(ux*y)", most = "max(u)" }
+[discretization]
+subdomains = [2, 3]
+points = 14
+corners = "none"
+"#;
+    check("mean", text, &[("k", 2.0), ("s", 1.5), ("g", 0.7)], INSIDE);
+    let base = case(text, &[]);
+    let adjoint = solver(&base).adjoint(&base.problem.data(), &Silent).unwrap();
+    let square = &base.functionals.iter().find(|(name, _)| name == "square").unwrap().1;
+    let integral = adjoint.gradient(square, &Silent).unwrap();
+    // d int u^2 x / d mean = 2 int u x.
+    let u = adjoint.solution();
+    let expected = 2.0 * u.integrate(ddelm::formula("u*x").unwrap().as_ref(), None).unwrap();
+    let found = integral.mean.unwrap();
+    assert!((found - expected).abs() < 1e-10 * expected.abs(), "{found:e} and {expected:e}");
+}
+
 /// Directions that are functions, not parameters: the derivative is linear in the source, and that in a coefficient is that of
 /// a difference.
 #[test]

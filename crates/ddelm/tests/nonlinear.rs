@@ -1,7 +1,8 @@
 //! Nonlinear problems, from problem files: the cases that Newton's method was designed with, and what goes wrong.
 
 use ddelm::method::report::NonlinearReport;
-use ddelm::{ProblemFile, Silent, Solution, Status};
+use ddelm::method::report::Status;
+use ddelm::{ProblemFile, Silent, Solution};
 
 /// Factorizations with all points that a case may take, that of an initial guess included.
 const FACTORIZATIONS: usize = 8;

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use ddelm::method::settings::{GivenWeights, InterfaceSolver, Truncation};
 use ddelm::network::activation::Activation;
+use ddelm::problem::Diffusion;
 use ddelm::problem::field::FieldRef;
-use ddelm::{
-    Condition, Decomposition, Diffusion, Equation, Problem, Settings, Solver, constant, function,
-    function_with_gradient,
-};
+use ddelm::problem::field::function_with_gradient;
+use ddelm::{Condition, Decomposition, Equation, Problem, Settings, Solver, constant, function};
 
 const NEURONS: usize = 24;
 const SUBDOMAINS: usize = 6;
@@ -202,7 +201,8 @@ fn every_activation_and_truncation_is_exact() {
 #[test]
 fn conjugate_gradients_reach_the_same_solution() {
     let u = Network::new(Activation::Tanh);
-    let tight = Settings { interface: InterfaceSolver::Cg, tolerance: 1e-13, ..settings(&u, Settings::fast()) };
+    let tight =
+        Settings { interface: InterfaceSolver::Cg, interface_tolerance: 1e-13, ..settings(&u, Settings::fast()) };
     let found = error(&second_order(&u, 0), &tight);
     assert!(found < 1e-9, "{found:e}");
 }

@@ -9,7 +9,8 @@ use ddelm::domain::collocation::Nodes;
 use ddelm::domain::map::{Affine, MapRef, Point, Polar, Quadrilateral};
 use ddelm::method::settings::InterfaceSolver;
 use ddelm::problem::field::FieldRef;
-use ddelm::{Condition, Decomposition, Equation, Problem, Settings, Solver, constant, function_with_gradient};
+use ddelm::problem::field::function_with_gradient;
+use ddelm::{Condition, Decomposition, Equation, Problem, Settings, Solver, constant};
 
 /// Re z^k + Im z^(k - 1) with z = x + i y.
 fn harmonic(k: i32) -> FieldRef {

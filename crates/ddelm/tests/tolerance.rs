@@ -1,18 +1,34 @@
 //! Tolerances by splitting, problems that leave a constant open, and numbers asked of solutions, through problem files.
 
+#[path = "random/problems.rs"]
+mod problems;
+
 use std::sync::Arc;
 
 use ddelm::domain::division::Count;
 use ddelm::domain::forest::{Toward, Wish};
 use ddelm::domain::geometry::Geometry;
+use ddelm::method::report::Status;
 use ddelm::problem::gallery;
-use ddelm::{Decomposition, ProblemFile, Settings, Silent, Solution, Solver, Status};
+use ddelm::{Decomposition, ProblemFile, Settings, Silent, Solution, Solver};
 
 fn solve(text: &str) -> Solution {
     ProblemFile::new(text).case().unwrap().solve(&Silent).unwrap()
 }
 
 const SQUARE: &str = "[domain]\nx = [0, 1]\ny = [0, 1]\n";
+
+/// Of the hundred random problems of the benchmark (`cargo bench --bench tolerance -- random 0 100`) two quick ones of each kind.
+#[test]
+fn random_tolerances_are_kept() {
+    for k in [0, 4, 5, 7, 9, 15, 17, 18, 19, 20, 22, 26] {
+        let problem = problems::problem(k);
+        let report = solve(&problem.text).report;
+        let error = report.errors.unwrap().l2;
+        assert_eq!(report.status, Status::Solved, "{}", problem.name);
+        assert!(error <= problem.tolerance, "{}: {error:.1e} for {:.1e}", problem.name, problem.tolerance);
+    }
+}
 
 #[test]
 fn a_peak_is_split_where_it_is() {

@@ -114,7 +114,8 @@ fn sizes(case: &Case, cost: &Cost) -> Result<Vec<String>, Error> {
     let rings = decomposition.as_ref().map_or(0, |found| found.ring_vertices().len());
     let subdomains = match (count, &decomposition) {
         (Some(count), _) if rings == 0 => count.to_string(),
-        (_, found) => found.as_ref().map_or(0, |found| found.len()).to_string(),
+        (_, Some(found)) => found.len().to_string(),
+        (count, None) => count.expect("only what can be counted is not built").to_string(),
     };
     let rings = summary::rings(rings);
     let (points, neurons) = (case.settings.points, case.settings.neurons());

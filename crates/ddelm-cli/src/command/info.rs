@@ -32,7 +32,7 @@ impl Info {
     pub fn run(&self) -> Result<Outcome, Failure> {
         let saved = SavedSolution::read(&self.solution)?;
         if self.json {
-            let report = serde_json::to_string_pretty(&saved.solution.report).unwrap_or_default();
+            let report = serde_json::to_string_pretty(&saved.solution.report).expect("it is made of words and numbers");
             stdout::print(&printable(&format!("{report}\n")))?;
         } else if self.problem {
             let text = saved.text.ok_or_else(|| ddelm::Error::Input {

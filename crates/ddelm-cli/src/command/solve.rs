@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use ddelm::domain::division::Count;
-use ddelm::{Error, Report, Solution, Status};
+use ddelm::method::report::Status;
+use ddelm::{Error, Report, Solution};
 use ddelm_fem::case::solve_case;
 
 use super::Outcome;
@@ -188,7 +189,7 @@ fn warn(report: &Report, terminal: &Terminal) {
 
 /// The report as one JSON object. It holds nothing that JSON cannot: numbers that are not finite become null.
 fn json(report: &Report) -> String {
-    serde_json::to_string_pretty(report).unwrap_or_default() + "\n"
+    serde_json::to_string_pretty(report).expect("it is made of words and numbers") + "\n"
 }
 
 /// What the status means for the exit code.

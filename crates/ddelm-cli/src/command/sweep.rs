@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use ddelm::Error;
 use ddelm::base::atomic;
 use ddelm::base::npz::{self, Array};
+use ddelm::method::report::Status;
 use ddelm::solve::sweep::{Input as Sampled, Row, Sampling, Stopped, sweep};
-use ddelm::{Error, Status};
 
 use super::Outcome;
 use crate::Common;
@@ -203,7 +204,8 @@ fn integrals(rows: &[Row]) -> Vec<String> {
 
 /// The status as reports have it.
 fn status(status: Status) -> String {
-    serde_json::to_value(status).ok().and_then(|word| word.as_str().map(str::to_string)).unwrap_or_default()
+    let word = serde_json::to_value(status).expect("a status is a word");
+    word.as_str().expect("a status is a word").to_string()
 }
 
 /// A number as files have it: whole ones without a point, for counts and seeds.

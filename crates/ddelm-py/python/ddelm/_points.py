@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,4 +29,5 @@ def evaluate(function: Callable[[Array, Array], Array], x: ArrayLike, y: ArrayLi
     x, y = np.broadcast_arrays(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
     found = function(np.ascontiguousarray(x).ravel(), np.ascontiguousarray(y).ravel())
     shaped: Array = found.reshape(found.shape[:-1] + x.shape)
-    return shaped[()]
+    # A plain float, which prints as one; for the checker of types it is what an array of no dimension holds.
+    return shaped if shaped.ndim else cast("Array", float(shaped))

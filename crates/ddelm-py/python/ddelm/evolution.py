@@ -103,6 +103,7 @@ class Series(Sequence[Solution]):
         rows = -(-len(self) // columns)
         (x0, x1), (y0, y1) = self[0].domain
         height = min(max(2.6 * (y1 - y0) / (x1 - x0), 1.3), 5.0) + 0.6
+        figure: matplotlib.figure.Figure
         figure, axes = pyplot().subplots(
             rows, columns, figsize=(3.0 * columns + 0.6, height * rows), squeeze=False, dpi=100, layout="constrained"
         )

@@ -96,6 +96,9 @@ def arguments(function: Callable[..., Any], name: str) -> list[str]:
         # Functions of C often have no signature.
         return []
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    many = any(p.kind is inspect.Parameter.VAR_POSITIONAL for p in parameters)
+    if not many and sum(p.kind in positional for p in parameters) < 2:
+        raise TypeError(f"the function {name} does not take x and y\nhint: for example lambda x, y: np.sin(x)")
     required = [p for p in parameters if p.default is p.empty and p.kind in (*positional, inspect.Parameter.KEYWORD_ONLY)]
     taken = [p.name for k, p in enumerate(required) if k > 1 or p.kind is inspect.Parameter.KEYWORD_ONLY]
     for parameter in taken:

@@ -147,7 +147,8 @@ class Layer:
         except ImportError as error:
             raise ImportError("Layer.jax needs JAX\nhint: pip install jax") from error
         precision = jnp.result_type(float)
-        shape = jax.ShapeDtypeStruct(self._x.shape, precision)
+        struct: Any = jax.ShapeDtypeStruct
+        shape = struct(self._x.shape, precision)
 
         def values(given: Mapping[str, Any]) -> Any:
             return self(**given).astype(precision)
@@ -165,7 +166,7 @@ class Layer:
             return solve(given), given
 
         def backward(given: Any, cotangent: Any) -> Any:
-            shapes = {name: jax.ShapeDtypeStruct(jnp.shape(v), jnp.result_type(v)) for name, v in given.items()}
+            shapes = {name: struct(jnp.shape(v), jnp.result_type(v)) for name, v in given.items()}
             return (jax.pure_callback(pulled, shapes, given, cotangent),)
 
         solve.defvjp(forward, backward)

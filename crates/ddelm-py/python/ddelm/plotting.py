@@ -251,7 +251,7 @@ def _beyond(mesh: Any, values: Array) -> str:
 
 def _filled(values: Array) -> Array:
     """Return values with those of their neighbours in the place of NaN, two cells deep."""
-    found = values.copy()
+    found: Array = values.copy()
     for _ in range(2):
         near = np.pad(found, 1, constant_values=np.nan)
         rows, columns = found.shape

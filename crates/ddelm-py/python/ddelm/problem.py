@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ddelm import _html, _native
 from ddelm._types import DomainLike, FieldLike, Function, PathLike, TensorLike, VectorLike
-from ddelm.boundary import BoundaryLike, Condition, Dirichlet, Robin, SimplySupported, sides
+from ddelm.boundary import BoundaryLike, Clamped, Condition, Dirichlet, Neumann, Robin, SimplySupported, sides
 from ddelm.check import Check
 from ddelm.domain import Domain, as_domain
 
@@ -101,6 +101,7 @@ class Problem:
     ) -> None:
         place = self._place(domain)
         self._conditions = _complete(sides(dirichlet, boundary, place.parts), "dirichlet=0.0", place.parts)
+        _suited(self._conditions, place.parts, (Dirichlet, Neumann, Robin), "a second-order equation needs one condition")
         #: The parameters of the formulas, by name.
         self.parameters = {name: float(value) for name, value in (parameters or {}).items()}
         known = _Known(self.parameters)
@@ -280,6 +281,7 @@ class Plate(Problem):
         known = _Known(self.parameters)
         given = sides(None, SimplySupported() if boundary is None else boundary, place.parts)
         self._conditions = _complete(given, "boundary=ddelm.SimplySupported()", place.parts)
+        _suited(self._conditions, place.parts, (SimplySupported, Clamped), "a plate needs two conditions")
         self._core = _native.Problem.plate(
             place._core,
             known(load, "equation.plate.load"),
@@ -473,6 +475,14 @@ def _complete(conditions: list[Optional[Condition]], example: str, names: Sequen
             f"hint: for example {example} for every side, or boundary={{{missing[0]!r}: ...}}"
         )
     return [condition for condition in conditions if condition is not None]
+
+
+def _suited(conditions: Sequence[Condition], names: Sequence[str], kinds: tuple[type, ...], needed: str) -> None:
+    """Refuse conditions that belong to another equation."""
+    for name, condition in zip(names, conditions):
+        if not isinstance(condition, kinds):
+            known = " or ".join(f"ddelm.{kind.__name__}" for kind in kinds)
+            raise ValueError(f"boundary.{name} = {condition}: {needed} on every side\nhint: {known}")
 
 
 def _materials(regions: Mapping[str, Mapping[str, Any]], domain: Domain) -> list[tuple[int, dict[str, Any]]]:

@@ -68,11 +68,11 @@ class Network(NamedTuple):
             The values, in the shape of the points.
         """
         s, t = np.broadcast_arrays(np.asarray(s, dtype=float), np.asarray(t, dtype=float))
-        points = (np.zeros(s.size, dtype=np.int64), *(np.ascontiguousarray(v.ravel()) for v in (s, t)))
+        number, (across, up) = np.zeros(s.size, dtype=np.int64), (np.ascontiguousarray(v.ravel()) for v in (s, t))
         coefficients = np.concatenate([self.polynomials, self.coefficients])
         remainders = np.concatenate([self.polynomial_remainders, self.remainders])
-        arrays = (array[np.newaxis] for array in (self.weights, self.biases, coefficients, remainders))
-        return _native.network_values(self.activation, *arrays, *points).reshape(s.shape)
+        w, b, c, rest = (array[np.newaxis] for array in (self.weights, self.biases, coefficients, remainders))
+        return _native.network_values(self.activation, w, b, c, rest, number, across, up, [0])[0].reshape(s.shape)
 
 
 class Solution:

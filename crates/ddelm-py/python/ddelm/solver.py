@@ -181,7 +181,7 @@ class Solver:
         refuse_unknown(name for name in options if name != "weights")
         for name in ("estimate", "integrals"):
             if options.get(name) is not None:
-                raise TypeError(f"{name}: a solver has no solution yet\nhint: ask those of Solver.solve, u.estimate() or u.integral(...)")
+                raise TypeError(f"{name}: a solver has no solution yet\nhint: ask those of Solver.solve, for example u.estimate")
         #: The problem.
         self.problem = checked(problem)
         self._case = case(problem, options)
@@ -256,7 +256,7 @@ class Solver:
 
 
 def _spelled_out() -> inspect.Signature:
-    """Return the signature of `solve` as that of a solver, for whoever types with completion: options are spelled out there."""
+    """Return the signature of `solve` as that of a solver, for whoever types with completion."""
     solving = inspect.signature(solve)
     left_out = ("tolerance", "estimate", "integrals", "unknown")
     kept = [parameter for name, parameter in solving.parameters.items() if name not in left_out]

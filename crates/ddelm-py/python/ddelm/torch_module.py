@@ -88,6 +88,8 @@ class PiecewiseNetwork(torch.nn.Module):
         if local.dtype != torch.float64:
             return _plain(self.activation, number, local, *parameters)
         values: torch.Tensor = _Values.apply(self.activation, self._moved, number, self.remainders, local, *parameters)  # type: ignore[no-untyped-call]
+        if torch.is_grad_enabled() and any(parameter.requires_grad for parameter in parameters):
+            values = values + _Trained.apply(self.activation, (number, local), *parameters)  # type: ignore[no-untyped-call]
         return values
 
 
@@ -148,9 +150,9 @@ class MappedNetwork(PiecewiseNetwork):
 
 
 class _Values(torch.autograd.Function):
-    """Networks at points in their own coordinates: values as solutions are summed, derivatives those of plain sums.
+    """Networks at points in their own coordinates, with their slopes: both as solutions are summed.
 
-    Going backward computes the plain sums, which nobody pays for who wants values only.
+    Derivatives of slopes are those of plain sums, which nobody pays for who does not ask. Those by parameters are `_Trained`'s.
     """
 
     @staticmethod
@@ -163,26 +165,68 @@ class _Values(torch.autograd.Function):
         local: torch.Tensor,
         *parameters: torch.Tensor,
     ) -> torch.Tensor:
-        ctx.activation = activation
-        ctx.save_for_backward(number, local, *parameters)
-        weights, biases, coefficients, polynomials = parameters
-        at = local.clamp(0.0, 1.0) if moved else local
-        tensors = (weights, biases, torch.cat([polynomials, coefficients], dim=1), remainders, number, at[:, 0], at[:, 1])
-        arrays = (np.ascontiguousarray(tensor.detach().cpu().numpy()) for tensor in tensors)
-        return torch.from_numpy(_native.network_values(activation, *arrays)).to(local.device)
+        ctx.activation, ctx.moved = activation, moved
+        ctx.save_for_backward(number, remainders, local, *parameters)
+        return _summed(activation, moved, [0], number, remainders, local, *parameters)[0]
 
     @staticmethod
     def backward(ctx: Any, cotangent: torch.Tensor) -> Any:
-        number, *saved = ctx.saved_tensors
-        wanted = ctx.needs_input_grad[4:]
+        number, remainders, local, *parameters = ctx.saved_tensors
+        found = None
         # Derivatives of derivatives are asked for by whoever switches them on here.
-        again = torch.is_grad_enabled()
+        if ctx.needs_input_grad[4] and torch.is_grad_enabled():
+            plain = _plain(ctx.activation, number, local, *parameters)
+            (found,) = torch.autograd.grad(plain, local, cotangent, create_graph=True)
+        elif ctx.needs_input_grad[4]:
+            slopes = _summed(ctx.activation, ctx.moved, [1, 2], number, remainders, local, *parameters)
+            found = cotangent[:, None] * torch.stack(slopes, dim=1)
+        return (None, None, None, None, found, *(None for _ in parameters))
+
+
+class _Trained(torch.autograd.Function):
+    """Zero, with the derivatives of networks by their parameters: a function of its own, so that who wants slopes does not pay for them."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, activation: str, places: tuple[torch.Tensor, torch.Tensor], *parameters: torch.Tensor
+    ) -> torch.Tensor:
+        # Autograd does not look into a tuple: it would come here for slopes. Derivatives of these derivatives know the points.
+        ctx.activation, ctx.places = activation, places
+        ctx.save_for_backward(*parameters)
+        return torch.zeros_like(places[1][:, 0])
+
+    @staticmethod
+    def backward(ctx: Any, cotangent: torch.Tensor) -> Any:
+        (number, local), parameters = ctx.places, ctx.saved_tensors
+        wanted, again = ctx.needs_input_grad[2:], torch.is_grad_enabled()
         with torch.enable_grad():
-            inputs = saved if again else [tensor.detach().requires_grad_(want) for tensor, want in zip(saved, wanted)]
-            plain = _plain(ctx.activation, number, *inputs)
-            asked = [tensor for tensor, want in zip(inputs, wanted) if want]
-            found = iter(torch.autograd.grad(plain, asked, cotangent, create_graph=again, allow_unused=True))
-        return (None, None, None, None, *(next(found) if want else None for want in wanted))
+            if not again:
+                local = local.detach()
+                parameters = [tensor.detach().requires_grad_(want) for tensor, want in zip(parameters, wanted)]
+            plain = _plain(ctx.activation, number, local, *parameters)
+            asked = [tensor for tensor, want in zip(parameters, wanted) if want]
+            found = iter(torch.autograd.grad(plain, asked, cotangent, create_graph=again))
+        return (None, None, *(next(found) if want else None for want in wanted))
+
+
+def _summed(
+    activation: str,
+    moved: float,
+    derivatives: list[int],
+    number: torch.Tensor,
+    remainders: torch.Tensor,
+    local: torch.Tensor,
+    weights: torch.Tensor,
+    biases: torch.Tensor,
+    coefficients: torch.Tensor,
+    polynomials: torch.Tensor,
+) -> list[torch.Tensor]:
+    """Return networks at points in their own coordinates, or their slopes, as solutions are summed."""
+    at = local.clamp(0.0, 1.0) if moved else local
+    tensors = (weights, biases, torch.cat([polynomials, coefficients], dim=1), remainders, number, at[:, 0], at[:, 1])
+    w, b, c, rest, which, across, up = (np.ascontiguousarray(tensor.detach().cpu().numpy()) for tensor in tensors)
+    found = _native.network_values(activation, w, b, c, rest, which, across, up, derivatives)
+    return [torch.from_numpy(values).to(local.device) for values in found]
 
 
 def _plain(

@@ -54,10 +54,11 @@ impl Decomposition {
                 maps.push(subdomain.map.clone());
             }
         }
-        let tolerance = 1e-9 * (x[1] - x[0]).min(y[1] - y[0]);
         Self::from_maps(maps, 4, |p| {
             let distances = [p[0] - x[0], x[1] - p[0], p[1] - y[0], y[1] - p[1]];
-            distances.iter().position(|d| d.abs() < tolerance).unwrap_or(0)
+            (0..4)
+                .min_by(|&a, &b| f64::total_cmp(&distances[a].abs(), &distances[b].abs()))
+                .expect("there are four sides")
         })
     }
 }

@@ -28,6 +28,11 @@ pub trait Map: Send + Sync {
     /// `H[a][b][c] = d^2 x_a / dxi_b dxi_c`.
     fn hessian(&self, xi: Point) -> [[[f64; 2]; 2]; 2];
 
+    /// J and H at once.
+    fn slopes(&self, xi: Point) -> ([[f64; 2]; 2], [[[f64; 2]; 2]; 2]) {
+        (self.jacobian(xi), self.hessian(xi))
+    }
+
     /// The unit of length at a reference point, in which [`scaled_jacobian`](Map::scaled_jacobian) and
     /// [`scaled_hessian`](Map::scaled_hessian) are given: one, unless the map goes down to sizes whose squares have no
     /// place among the numbers (see [`ring`]).

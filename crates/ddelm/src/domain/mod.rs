@@ -10,7 +10,7 @@
 //! Mesh -> ShapeMap per element         x = F(xi) with J and H, and its inverse         shape_map.rs, bulge.rs
 //! Mesh -> Locator                      the element that holds a point                  locate.rs, boxes.rs
 //! Mesh -> Forest                       leaves, hanging sides in pieces                 forest.rs
-//! sectors of a vertex -> exponents     r^lambda, and whether a solution is smooth      exponents.rs, regularity.rs
+//! sectors of a vertex -> exponents     r^lambda, and whether a solution is smooth      exponents.rs, vertex.rs, series.rs, regularity.rs
 //! an element at such a vertex -> rings on which powers of r are smooth                 corner.rs, map/ring.rs
 //! ```
 //!
@@ -71,9 +71,11 @@ mod quality;
 pub mod regularity;
 pub mod ringed;
 pub mod sample;
+pub mod series;
 pub mod shape;
 pub mod shape_map;
 mod sizes;
 mod smoothing;
 pub mod spline;
 mod triangulate;
+pub mod vertex;

@@ -4,8 +4,10 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use std::sync::Arc;
 
 use super::*;
+use crate::domain::vertex::{Material, straight_side};
 use crate::problem::expression::Formula;
-use crate::problem::field::{constant, function};
+use crate::problem::field::{FieldRef, constant, function};
+use crate::problem::model::{Condition, Diffusion, Equation};
 
 fn formula(text: &str) -> FieldRef {
     Arc::new(Formula::parse(text).unwrap())
@@ -13,6 +15,16 @@ fn formula(text: &str) -> FieldRef {
 
 /// A vertex at the origin of sectors with one equation each, cut into parts below a half turn, between two straight sides.
 fn ask(angles: &[f64], equations: &[(Equation, FieldRef)], sides: Option<[Condition; 2]>, scale: f64) -> Regularity {
+    ask_with(&mut Detector::new(16), angles, equations, sides, scale)
+}
+
+fn ask_with(
+    detector: &mut Detector,
+    angles: &[f64],
+    equations: &[(Equation, FieldRef)],
+    sides: Option<[Condition; 2]>,
+    scale: f64,
+) -> Regularity {
     let mut materials = Vec::new();
     for (region, (pair, (equation, source))) in angles.windows(2).zip(equations).enumerate() {
         let count = ((pair[1] - pair[0]) / 1.6).ceil();
@@ -25,7 +37,9 @@ fn ask(angles: &[f64], equations: &[(Equation, FieldRef)], sides: Option<[Condit
     let sides = sides.as_ref().map(|conditions| {
         [0, 1].map(|k| BoundarySide { condition: &conditions[k], curve: if k == 0 { &curves[0] } else { &curves[1] } })
     });
-    regularity(&Vertex { point: [0.0; 2], radius: 0.5, materials: &materials, sides, scale }).unwrap()
+    let direction = [angles[0].cos(), angles[0].sin()];
+    let vertex = Vertex { point: [0.0; 2], direction, radius: 0.5, materials: &materials, sides, scale };
+    detector.regularity(&vertex).unwrap()
 }
 
 fn zero() -> Condition {
@@ -52,6 +66,41 @@ fn right_angles_are_smooth_where_the_data_fit() {
     for f in ["1", "x^2", "1 + x*y", "x^2 - y^2", "exp(x)"] {
         rings(right_angle(f), 2.0);
     }
+}
+
+/// A singularity that is smaller than what rings resolve with so many points is not worth them.
+#[test]
+fn few_points_need_fewer_rings() {
+    let found = |points: usize, f: &str| {
+        let problem = [(Equation::poisson(), formula(f))];
+        ask_with(&mut Detector::new(points), &[0.0, FRAC_PI_2], &problem, Some([zero(), zero()]), 1.0)
+    };
+    for points in [2, 4, 6, 8, 12, 16, 24, 40] {
+        rings(found(points, "1"), 2.0);
+        assert_eq!(found(points, "sin(3*x)*sin(2*y)"), Regularity::Smooth, "{points}");
+    }
+    for (f, enough) in [("1e-2", 10), ("1e-3", 12), ("x*y + 1e-5", 16)] {
+        rings(found(enough, f), 2.0);
+        assert_eq!(found(enough - 4, f), Regularity::Smooth, "{f}");
+    }
+}
+
+/// The corners of a square, however they are turned, have one matrix on all neighbourhoods.
+#[test]
+fn right_angles_share_a_factorization() {
+    let mut detector = Detector::new(16);
+    let one = [(Equation::poisson(), constant(1.0))];
+    for k in 0..4 {
+        let from = FRAC_PI_2 * f64::from(k);
+        rings(ask_with(&mut detector, &[from, from + FRAC_PI_2], &one, Some([zero(), zero()]), 1.0), 2.0);
+    }
+    assert_eq!(detector.series.factorizations(), 1);
+    let flux = Condition::neumann(constant(0.0));
+    ask_with(&mut detector, &[0.0, FRAC_PI_2], &[(Equation::poisson(), constant(1.0))], Some([zero(), flux]), 1.0);
+    assert_eq!(detector.series.factorizations(), 2);
+    let varying = [(Equation::diffusion(formula("1 + x")), constant(1.0))];
+    ask_with(&mut detector, &[0.0, FRAC_PI_2], &varying, Some([zero(), zero()]), 1.0);
+    assert_eq!(detector.series.factorizations(), 4);
 }
 
 #[test]
@@ -143,8 +192,15 @@ fn curved_sides_at_right_angles_are_followed() {
             BoundarySide { condition: &condition, curve: &circle },
             BoundarySide { condition: &condition, curve: &axis },
         ];
-        let vertex = Vertex { point: [1.0, 0.0], radius: 0.5, materials: &materials, sides: Some(sides), scale: 8.0 };
-        assert_eq!(regularity(&vertex).unwrap() == Regularity::Smooth, smooth, "{f}");
+        let vertex = Vertex {
+            point: [1.0, 0.0],
+            direction: [0.0, 1.0],
+            radius: 0.5,
+            materials: &materials,
+            sides: Some(sides),
+            scale: 8.0,
+        };
+        assert_eq!(Detector::new(16).regularity(&vertex).unwrap() == Regularity::Smooth, smooth, "{f}");
     }
 }
 
@@ -154,6 +210,7 @@ fn infinite_data_need_rings_and_plates_are_refused() {
     let plate = Equation::Plate { rigidity: constant(1.0) };
     let source = constant(1.0);
     let materials = [Material { angles: [0.0, 1.0], region: 0, equation: &plate, source: source.as_ref() }];
-    let vertex = Vertex { point: [0.0; 2], radius: 1.0, materials: &materials, sides: None, scale: 1.0 };
-    assert!(regularity(&vertex).unwrap_err().to_string().contains("second order"));
+    let vertex =
+        Vertex { point: [0.0; 2], direction: [1.0, 0.0], radius: 1.0, materials: &materials, sides: None, scale: 1.0 };
+    assert!(Detector::new(16).regularity(&vertex).unwrap_err().to_string().contains("second order"));
 }

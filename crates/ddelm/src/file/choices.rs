@@ -194,7 +194,7 @@ fn network(section: &Section, directory: &Path, settings: &mut Settings) -> Resu
         &mut settings.truncation,
         section.choice("truncation", &[("qr", Truncation::Qr), ("svd", Truncation::Svd)])?,
     );
-    settings.cut = section.number("cut")?.or(settings.cut);
+    settings.drop_below = section.number("cut")?.or(settings.drop_below);
     let sharing = section.choice("sharing", &[("shared", Sharing::Shared), ("independent", Sharing::Independent)])?;
     overlay(&mut settings.sharing, sharing);
     if let Some(file) = section.text("weights")? {
@@ -211,7 +211,7 @@ fn network(section: &Section, directory: &Path, settings: &mut Settings) -> Resu
 fn interface(section: &Section, settings: &mut Settings) -> Result<()> {
     let solvers = [("cg", InterfaceSolver::Cg), ("direct", InterfaceSolver::Direct)];
     overlay(&mut settings.interface, section.choice("solver", &solvers)?);
-    overlay(&mut settings.tolerance, section.number("tolerance")?);
+    overlay(&mut settings.interface_tolerance, section.number("tolerance")?);
     overlay(&mut settings.max_iterations, section.whole("max_iterations")?);
     overlay(&mut settings.refinements, section.whole("refinements")?);
     Ok(())

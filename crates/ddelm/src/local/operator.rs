@@ -340,7 +340,6 @@ const CORE: f64 = 1.0;
 fn balance(scene: &Scene<'_>, s: usize, collocation: &Collocation, weights: Weights, size: f64) -> Result<Balance> {
     let (problem, rule) = (scene.problem, &collocation.integration);
     let (equation, map) = (&problem.equation, scene.subdomain(s).map.as_ref());
-    let areas: Vec<f64> = rule.inside.iter().map(|&xi| determinant(map.jacobian(xi))).collect();
     let scale = match weights {
         Weights::Unit => 1.0,
         Weights::Scaled { .. } => BALANCE / size,
@@ -361,7 +360,8 @@ fn balance(scene: &Scene<'_>, s: usize, collocation: &Collocation, weights: Weig
     let places = scene.places(s, &rule.inside);
     if let Some(terms) = problem.lower_order(&places)? {
         for (i, term) in places.pull_back(&terms).enumerate() {
-            inside.push(&term.scaled(scale * rule.inside_weights[i] * areas[i]));
+            let area = determinant(map.jacobian(rule.inside[i]));
+            inside.push(&term.scaled(scale * rule.inside_weights[i] * area));
         }
     }
     Ok(Balance { around, inside, scale })

@@ -1,5 +1,7 @@
 //! Points of one subdomain, at which an equation takes its coefficients, of a linear problem or about an iterate.
 
+use std::cell::OnceCell;
+
 use crate::base::error::{Error, Result};
 use crate::domain::decomposition::{Decomposition, Subdomain};
 use crate::domain::map::{Point, unit_normal};
@@ -18,7 +20,8 @@ pub struct Places<'a> {
     pub(super) place: &'a Subdomain,
     number: usize,
     pub(super) xi: &'a [Point],
-    points: Sample,
+    /// The points as fields take them, once somebody asks: constants do not.
+    points: OnceCell<Sample>,
     about: Option<&'a dyn Iterate>,
 }
 
@@ -26,7 +29,7 @@ impl<'a> Places<'a> {
     /// Points of subdomain s.
     pub fn new(decomposition: &'a Decomposition, s: usize, xi: &'a [Point]) -> Self {
         let place = &decomposition.subdomains[s];
-        Places { place, number: s, xi, points: Sample::new(place, xi.iter().copied()), about: None }
+        Places { place, number: s, xi, points: OnceCell::new(), about: None }
     }
 
     /// The same points with an iterate there.
@@ -41,12 +44,26 @@ impl<'a> Places<'a> {
             })
             .unzip();
         let u = found.into_iter().next().expect("three derivatives were asked for");
-        Places { points: self.points.with_state([u, ux, uy]), about: Some(iterate), ..self }
+        let points = Sample::new(self.place, self.xi.iter().copied()).with_state([u, ux, uy]);
+        Places { points: points.into(), about: Some(iterate), ..self }
     }
 
     /// The points as fields take them.
     pub fn sample(&self) -> &Sample {
-        &self.points
+        self.points.get_or_init(|| Sample::new(self.place, self.xi.iter().copied()))
+    }
+
+    /// A field as it stands, on the perimeter as well.
+    pub fn plain_values(&self, field: &FieldRef, key: &str) -> Result<Vec<f64>> {
+        match self.constant(field) {
+            Some(values) => Ok(values),
+            None => self.sample().values(field.as_ref(), key, self.number),
+        }
+    }
+
+    /// A constant at all points, if a field is one.
+    fn constant(&self, field: &FieldRef) -> Option<Vec<f64>> {
+        field.constant().filter(|value| value.is_finite()).map(|value| vec![value; self.xi.len()])
     }
 
     /// Operators in x and y, one for each point, in reference coordinates.
@@ -63,7 +80,7 @@ impl<'a> Places<'a> {
 
 impl Coefficients for Places<'_> {
     fn points(&self) -> (&[f64], &[f64]) {
-        (&self.points.x, &self.points.y)
+        (&self.sample().x, &self.sample().y)
     }
 
     fn subdomain(&self) -> usize {
@@ -71,7 +88,10 @@ impl Coefficients for Places<'_> {
     }
 
     fn values(&self, field: &FieldRef, key: &str) -> Result<Vec<f64>> {
-        self.points.one_sided(field.as_ref(), key, self.number)
+        match self.constant(field) {
+            Some(values) => Ok(values),
+            None => self.sample().one_sided(field.as_ref(), key, self.number),
+        }
     }
 
     /// The field's own gradient, or that of its interpolant on the subdomain.
@@ -82,7 +102,7 @@ impl Coefficients for Places<'_> {
             return Ok([dx, dy]);
         }
         let known = field
-            .gradients(&self.points.samples(self.number), &mut dx, &mut dy)
+            .gradients(&self.sample().samples(self.number), &mut dx, &mut dy)
             .map_err(|failure| Error::Callback { quantity: key.into(), failure })?;
         if !known {
             let map = self.place.map.as_ref();
@@ -95,17 +115,17 @@ impl Coefficients for Places<'_> {
                 dy[i] = inverse[0][1] * g[0] + inverse[1][1] * g[1];
             }
         }
-        self.points.finite(&dx, key, self.number)?;
-        self.points.finite(&dy, key, self.number)?;
+        self.sample().finite(&dx, key, self.number)?;
+        self.sample().finite(&dy, key, self.number)?;
         Ok([dx, dy])
     }
 
     fn boundary_values(&self, field: &FieldRef, key: &str) -> Result<Vec<f64>> {
-        self.points.values(field.as_ref(), key, self.number)
+        self.plain_values(field, key)
     }
 
     fn state(&self) -> Option<State<'_>> {
-        self.points.state()
+        self.sample().state()
     }
 
     fn second_derivatives(&self) -> Option<[Vec<f64>; 3]> {
@@ -131,13 +151,13 @@ impl Coefficients for Places<'_> {
             return Ok(jets);
         }
         let known = field
-            .jets(&self.points.samples(self.number), &mut jets)
+            .jets(&self.sample().samples(self.number), &mut jets)
             .map_err(|failure| Error::Callback { quantity: key.into(), failure })?;
         if !known {
             return Err(without_derivatives(key, field));
         }
         for values in std::iter::once(&jets.value).chain(&jets.first).chain(&jets.second) {
-            self.points.finite(values, key, self.number)?;
+            self.sample().finite(values, key, self.number)?;
         }
         Ok(jets)
     }

@@ -121,10 +121,9 @@ impl RightHandSide<'_> {
         self.boundary_values(rows, data, s, &mut column[inside..inside + around])
     }
 
-    fn loads(&self, xi: &[Point], subdomain: usize) -> Result<Loads> {
-        let unit = self.equation.load_unit(&Places::new(self.decomposition, subdomain, xi))?;
-        let points = Sample::new(&self.decomposition.subdomains[subdomain], xi.iter().copied());
-        Ok(Loads { points, unit, subdomain })
+    fn loads<'a>(&'a self, xi: &'a [Point], subdomain: usize) -> Result<Loads<'a>> {
+        let places = Places::new(self.decomposition, subdomain, xi);
+        Ok(Loads { unit: self.equation.load_unit(&places)?, places })
     }
 
     /// The boundary values in the perimeter rows of subdomain s.
@@ -138,14 +137,14 @@ impl RightHandSide<'_> {
             }
         }
         for ((part, index), at) in wanted {
-            let sample = Sample::new(place, at.iter().map(|&row| perimeter[rows.nodes[row % rows.nodes.len()]].xi));
+            let xi: Vec<Point> = at.iter().map(|&row| perimeter[rows.nodes[row % rows.nodes.len()]].xi).collect();
             let key = part_name(self.decomposition, part);
             let Some(values) = data.boundary.get(part).and_then(|values| values.get(index)) else {
                 let problem = format!("there is no value {index} on part {part} of the boundary");
                 let hint = "give the values of the condition on every part, as Problem::data does";
                 return Err(Error::input(key, format!("{} parts", data.boundary.len()), problem, hint));
             };
-            let values = sample.values(values.as_ref(), &key, s)?;
+            let values = Places::new(self.decomposition, s, &xi).plain_values(values, &key)?;
             for (&row, value) in at.iter().zip(values) {
                 out[row] = rows.perimeter_scale[row] * value;
             }
@@ -155,16 +154,15 @@ impl RightHandSide<'_> {
 }
 
 /// Points where sources are taken.
-struct Loads {
-    points: Sample,
+struct Loads<'a> {
+    places: Places<'a>,
     /// What loads are divided by.
     unit: Option<Vec<f64>>,
-    subdomain: usize,
 }
 
-impl Loads {
+impl Loads<'_> {
     fn of(&self, source: &FieldRef) -> Result<Vec<f64>> {
-        let mut source = self.points.values(source.as_ref(), "equation.source", self.subdomain)?;
+        let mut source = self.places.plain_values(source, "equation.source")?;
         if let Some(unit) = &self.unit {
             source.iter_mut().zip(unit).for_each(|(q, d)| *q /= d);
         }

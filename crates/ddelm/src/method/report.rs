@@ -248,9 +248,9 @@ impl InterfaceReport {
     }
 }
 
-/// A smallest and a largest value.
+/// The smallest and the largest rank over the subdomains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Span {
+pub struct RankSpan {
     /// The smallest.
     pub min: usize,
     /// The largest.
@@ -267,7 +267,7 @@ pub struct FeaturesReport {
     /// Rows of a local matrix.
     pub rows: usize,
     /// Numerical rank over the subdomains.
-    pub rank: Span,
+    pub rank: RankSpan,
     /// Different local factorizations; less than the subdomains where congruent ones share.
     pub factorizations: usize,
 }

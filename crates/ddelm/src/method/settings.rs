@@ -156,11 +156,11 @@ pub struct Settings {
     /// How the inverse of a local matrix is truncated.
     pub truncation: Truncation,
     /// Directions smaller than this times the largest are dropped; `None` is the preset's.
-    pub cut: Option<f64>,
+    pub drop_below: Option<f64>,
     /// How the interface system is solved.
     pub interface: InterfaceSolver,
     /// Relative residual at which conjugate gradients stop.
-    pub tolerance: f64,
+    pub interface_tolerance: f64,
     /// Largest number of iterations of conjugate gradients.
     pub max_iterations: usize,
     /// Largest number of refinement steps after a direct solve.
@@ -193,9 +193,9 @@ impl Settings {
             seed: 0,
             weights: None,
             truncation: Truncation::Qr,
-            cut: None,
+            drop_below: None,
             interface: InterfaceSolver::Direct,
-            tolerance: 1e-9,
+            interface_tolerance: 1e-9,
             max_iterations: 100_000,
             refinements: 8,
             max_memory: None,
@@ -298,7 +298,7 @@ impl Settings {
     /// The last ones carry rounding noise of about the machine precision over the cut. A solution that is not smooth needs
     /// them, and the noise with them; a plate never does, and gains from every digit.
     pub fn basis_cut(&self, equation: &Equation) -> f64 {
-        self.cut.unwrap_or(if equation.order() == 4 { 1e-15 } else { 5e-15 })
+        self.drop_below.unwrap_or(if equation.order() == 4 { 1e-15 } else { 5e-15 })
     }
 
     /// Directions of a subdomain's own features smaller than this times the norm of its matrix are dropped.
@@ -310,7 +310,7 @@ impl Settings {
             (Truncation::Qr, InterfaceSolver::Direct) => 16.0,
             _ => rows.max(self.neurons()) as f64,
         };
-        self.cut.unwrap_or(units * f64::EPSILON)
+        self.drop_below.unwrap_or(units * f64::EPSILON)
     }
 
     /// Refuses what the method cannot work with.
@@ -348,13 +348,13 @@ impl Settings {
         if !(self.radius.is_finite() && self.radius >= 0.0) {
             return bad("network.r", self.radius.to_string(), "it must not be negative", "0.5 to 1 is usual");
         }
-        if let Some(v) = self.cut.filter(|v| !(0.0..1.0).contains(v)) {
+        if let Some(v) = self.drop_below.filter(|v| !(0.0..1.0).contains(v)) {
             return bad("network.cut", v.to_string(), "it must lie between 0 and 1", "leave it out for the default");
         }
-        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
+        if !(self.interface_tolerance > 0.0 && self.interface_tolerance < 1.0) {
             return bad(
                 "interface.tolerance",
-                self.tolerance.to_string(),
+                self.interface_tolerance.to_string(),
                 "a relative residual lies between 0 and 1",
                 "1e-9 is the default",
             );

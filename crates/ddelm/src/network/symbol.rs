@@ -22,8 +22,8 @@ pub struct Frame {
 impl Frame {
     /// The frame of a map at a reference point.
     pub fn new(map: &dyn Map, xi: Point) -> Frame {
-        let inverse = inverse2(map.jacobian(xi));
-        let h = map.hessian(xi);
+        let (jacobian, h) = map.slopes(xi);
+        let inverse = inverse2(jacobian);
         // Differentiating J^-1 J = 1: d2 xi_k / dx_a dx_b = -sum (J^-1)_kc H_cde (J^-1)_da (J^-1)_eb.
         // Sums over x and y have two terms each: maps that are turned by a right angle have the same bits, and share factors.
         let bend = |k: usize, d: usize, e: usize| inverse[k][0] * h[0][d][e] + inverse[k][1] * h[1][d][e];

@@ -110,7 +110,8 @@ impl Solution {
 
     /// Values and gradients at reference points of subdomain s.
     pub fn local_gradients(&self, s: usize, xi: &[Point]) -> Gradients {
-        let [u, d0, d1] = <[Vec<f64>; 3]>::try_from(self.reference_derivatives(s, xi, &[0, 1, 2])).unwrap_or_default();
+        let found = self.reference_derivatives(s, xi, &[0, 1, 2]);
+        let [u, d0, d1] = <[Vec<f64>; 3]>::try_from(found).expect("as many as were asked for");
         self.physical_gradients(s, xi, u, &d0, &d1)
     }
 
@@ -387,8 +388,8 @@ impl Solution {
         let columns = Mat::from_fn(table.ncols(), subdomains.len(), |i, j| known.coefficients[subdomains[j]][i]);
         let found = product(table.as_ref(), columns.as_ref());
         let column = |(k, &s): (usize, &usize)| {
-            let mut parts = found.col_as_slice(k).chunks_exact(xi.len().max(1));
-            let [u, d0, d1] = [(); 3].map(|()| parts.next().unwrap_or_default());
+            let (u, rest) = found.col_as_slice(k).split_at(xi.len());
+            let (d0, d1) = rest.split_at(xi.len());
             self.physical_gradients(s, xi, u.to_vec(), d0, d1)
         };
         subdomains.iter().enumerate().map(column).collect()

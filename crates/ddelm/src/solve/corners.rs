@@ -16,8 +16,9 @@ use crate::domain::exponents::{Ends, LARGEST, Ray, Sector, exponents};
 use crate::domain::forest::Span;
 use crate::domain::map::{MapRef, Point, unit_normal};
 use crate::domain::plane::{cross, distance, dot, norm, subtract};
-use crate::domain::regularity::{BoundarySide, Material, Regularity, Vertex, regularity};
+use crate::domain::regularity::{Detector, Regularity};
 use crate::domain::sample::Sample;
+use crate::domain::vertex::{BoundarySide, Material, Vertex};
 use crate::method::settings::{Corners, Method, Settings};
 use crate::problem::field::{Dependence, Failure, Field, FieldRef, Patch, Samples};
 use crate::problem::model::{Condition, ConditionKind, Equation, Problem};
@@ -60,15 +61,16 @@ pub fn with_corners(problem: &Problem, decomposition: Decomposition, settings: &
             "rings belong to linear problems of second order and the default method with its own nodes and weights";
         return Err(Error::input("discretization.corners", &settings.corners, problem, "use corners = \"none\""));
     }
-    decomposition.with_rings(&singular_vertices(problem, &decomposition, &settings.corners)?)
+    decomposition.with_rings(&singular_vertices(problem, &decomposition, settings)?)
 }
 
 /// The vertices of a decomposition that get rings, with their smallest exponents.
 pub fn singular_vertices(
     problem: &Problem,
     decomposition: &Decomposition,
-    corners: &Corners,
+    settings: &Settings,
 ) -> Result<Vec<(usize, f64)>> {
+    let corners = &settings.corners;
     if *corners == Corners::None {
         return Ok(Vec::new());
     }
@@ -83,7 +85,7 @@ pub fn singular_vertices(
         }
         return Ok(found);
     }
-    let mut scale = None;
+    let (mut scale, mut detector) = (None, Detector::new(settings.points));
     for (v, fan) in fans.iter().enumerate() {
         let Some(fan) = fan.as_ref().filter(|fan| search.is_candidate(fan)) else { continue };
         if *corners == Corners::All {
@@ -94,7 +96,7 @@ pub fn singular_vertices(
             Some(scale) => scale,
             None => *scale.insert(search.scale()?),
         };
-        if let Regularity::Rings { exponent } = search.regularity(fan, scale)? {
+        if let Regularity::Rings { exponent } = search.regularity(fan, scale, &mut detector)? {
             found.push((v, exponent));
         }
     }
@@ -300,7 +302,7 @@ impl Search<'_> {
     }
 
     /// Whether the solution is smooth at a vertex.
-    fn regularity(&self, fan: &Fan, scale: f64) -> Result<Regularity> {
+    fn regularity(&self, fan: &Fan, scale: f64, detector: &mut Detector) -> Result<Regularity> {
         let numbers = self.materials(fan);
         let own: Vec<(Equation, FieldRef)> = (fan.elements.iter())
             .map(|&at| {
@@ -326,7 +328,9 @@ impl Search<'_> {
         let conditions = fan.parts.map(|parts| parts.map(|part| &self.problem.conditions[part]));
         let side = |k: usize, condition| BoundarySide { condition, curve: &curves[k] };
         let sides = conditions.map(|[a, b]: [&Condition; 2]| [side(0, a), side(1, b)]);
-        regularity(&Vertex { point: fan.point, radius, materials: &materials, sides, scale })
+        let [from, _] = directions(&self.place(first).map, first.1);
+        let direction = from.map(|v| v / norm(from));
+        detector.regularity(&Vertex { point: fan.point, direction, radius, materials: &materials, sides, scale })
     }
 
     /// The size of the data, in units of the source.
@@ -370,10 +374,11 @@ fn boundary_curve(map: MapRef, side: usize, ends: bool) -> impl Fn(f64) -> (Poin
     let shape = map.shape();
     let at = move |t: f64| shape.side_point(side, if ends { 1.0 - t } else { t });
     let origin = map.point(at(0.0));
+    let straight = map.affine().map(|_| norm(subtract(map.point(at(1.0)), origin)));
     move |r| {
         let offset = |t: f64| subtract(map.point(at(t)), origin);
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..60 {
+        let (mut low, mut high) = straight.map_or((0.0, 1.0), |length| (r / length, r / length));
+        while high - low > f64::EPSILON * high {
             let middle = 0.5 * (low + high);
             if norm(offset(middle)) < r { low = middle } else { high = middle }
         }

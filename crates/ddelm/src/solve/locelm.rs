@@ -19,7 +19,7 @@ use crate::domain::decomposition::Decomposition;
 use crate::local::local_factor::{Columns, matrices};
 use crate::local::places::Scene;
 use crate::local::right_hand_side::{DataRows, RightHandSide};
-use crate::method::report::{FeaturesReport, InterfaceReport, Report, Seconds, Span};
+use crate::method::report::{FeaturesReport, InterfaceReport, RankSpan, Report, Seconds};
 use crate::method::settings::{InterfaceSolver, Settings};
 use crate::problem::model::Problem;
 use crate::solution::evaluate::Solution;
@@ -79,13 +79,14 @@ pub fn solve(
 
     let clock = Instant::now();
     progress.begin(Stage::Factor, 1);
-    let (coefficients, rank) = least_squares(&blocks, numbering.unknowns(), numbering.jump_count(), settings.cut)?;
+    let (coefficients, rank) =
+        least_squares(&blocks, numbering.unknowns(), numbering.jump_count(), settings.drop_below)?;
     let factor = clock.elapsed().as_secs_f64();
     let features = FeaturesReport {
         neurons: settings.neurons(),
         scale: settings.scale_for(&problem.equation, collocations.any().shape),
         rows: collocations.any().rows(),
-        rank: Span { min: rank, max: rank },
+        rank: RankSpan { min: rank, max: rank },
         factorizations: 1,
     };
     let seconds = Seconds { assemble, factor, total: assemble + factor, ..Seconds::default() };

@@ -93,11 +93,12 @@ fn try_scales(case: &Case, u: FieldRef, seeds: usize, progress: &dyn Progress) -
     };
     let grid: Vec<f64> = GRID.iter().map(|factor| factor * usual).collect();
     let errors = grid.iter().map(|&scale| try_scale(scale)).collect::<Result<Vec<f64>>>()?;
-    let lowest = (0..grid.len()).min_by(|&a, &b| errors[a].total_cmp(&errors[b])).unwrap_or(0);
+    let lowest = (0..grid.len()).min_by(|&a, &b| errors[a].total_cmp(&errors[b])).expect("scales were tried");
     let (low, high) = (grid[lowest.saturating_sub(1)], grid[(lowest + 1).min(grid.len() - 1)]);
     golden_section(low.ln(), high.ln(), |t| try_scale(t.exp()))?;
     trials.sort_by(|a, b| a.scale.total_cmp(&b.scale));
-    let default = Trial { scale: usual, error: errors[GRID.iter().position(|&f| f == 1.0).unwrap_or(0)] };
+    let default =
+        Trial { scale: usual, error: errors[GRID.iter().position(|&f| f == 1.0).expect("the default is tried")] };
     let best = trials.iter().copied().min_by(|a, b| a.error.total_cmp(&b.error)).unwrap_or(default);
     Ok(Tuning { trials, default, best })
 }

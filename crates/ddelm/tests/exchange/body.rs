@@ -11,9 +11,9 @@ use ddelm::exchange::{Exchange, Message};
 use ddelm::interface::{Numbering, Partition, Portion};
 use ddelm::method::settings::{InterfaceSolver, Sharing};
 use ddelm::problem::field::FieldRef;
+use ddelm::problem::field::function_with_gradient;
 use ddelm::{
     Condition, Decomposition, Equation, Error, Problem, Result, Settings, Silent, Solution, Solver, constant, function,
-    function_with_gradient,
 };
 
 /// A machine.
@@ -230,9 +230,9 @@ fn any_domain(machine: &Machine) {
 fn conjugate_gradients(machine: &Machine) {
     let problem = smooth();
     // The paper's nodes, with cross points that up to four ranks share.
-    let paper = Settings { points: 6, tolerance: 1e-12, ..Settings::paper() };
+    let paper = Settings { points: 6, interface_tolerance: 1e-12, ..Settings::paper() };
     check_against_one_process(machine, &problem, [4, 3], &paper, 1e-7);
-    let fast = Settings { interface: InterfaceSolver::Cg, points: 8, tolerance: 1e-13, ..Settings::fast() };
+    let fast = Settings { interface: InterfaceSolver::Cg, points: 8, interface_tolerance: 1e-13, ..Settings::fast() };
     check_against_one_process(machine, &problem, [3, 4], &fast, 1e-9);
 }
 

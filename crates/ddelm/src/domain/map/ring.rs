@@ -154,7 +154,7 @@ impl Ring {
 
     /// `delta = d(log rho)/ds` on the inner side, s = 0.
     pub fn inner_speed(&self) -> f64 {
-        self.speed(0.0)
+        self.unit_and_speed(0.0)[1]
     }
 
     fn width(&self) -> f64 {
@@ -166,17 +166,19 @@ impl Ring {
         (1.0 - s) * self.sigma[1] + s * self.sigma[0]
     }
 
-    fn speed(&self, s: f64) -> f64 {
-        0.5 * self.sigma_of(s).exp() * self.width()
+    /// rho and delta, by two exponentials: maps are asked at thousands of points.
+    fn unit_and_speed(&self, s: f64) -> [f64; 2] {
+        let psi = psi(self.sigma_of(s));
+        [(-psi).exp(), (psi + 0.5) * self.width()]
     }
 
     fn place(&self, [s, t]: Point) -> Place {
         let [c, p0, p1] = self.triangle;
-        let unit = (-psi(self.sigma_of(s))).exp();
+        let [unit, speed] = self.unit_and_speed(s);
         let ray = [0, 1].map(|a| (1.0 - t) * (p0[a] - c[a]) + t * (p1[a] - c[a]));
         Place {
             unit,
-            speed: self.speed(s),
+            speed,
             width: self.width(),
             ray,
             across: [0, 1].map(|a| p1[a] - p0[a]),
@@ -231,6 +233,38 @@ impl Ring {
     }
 }
 
+impl Ring {
+    /// J over rho.
+    fn jacobian_at(&self, place: &Place) -> [[f64; 2]; 2] {
+        let slope = self.root_slope(place);
+        let (along, across) = (apply(slope, place.ray), apply(slope, place.across));
+        [0, 1].map(|a| [place.speed * along[a], across[a]])
+    }
+
+    /// H over rho.
+    fn hessian_at(&self, place: &Place) -> [[[f64; 2]; 2]; 2] {
+        let slope = self.root_slope(place);
+        let (along, across) = (apply(slope, place.ray), apply(slope, place.across));
+        let Place { speed, width, .. } = *place;
+        let (mut ss, mut st, mut tt) = ([0.0; 2], [0.0; 2], [0.0; 2]);
+        if self.affine.is_none() {
+            let bend = self.root.hessian(place.within);
+            let twice = |v, w| apply_twice(bend, v, w).map(|value| place.unit * value);
+            (ss, st, tt) =
+                (twice(place.ray, place.ray), twice(place.ray, place.across), twice(place.across, place.across));
+        }
+        [0, 1].map(|a| {
+            let mixed = speed * (across[a] + st[a]);
+            [[speed * (speed - width) * along[a] + speed * speed * ss[a], mixed], [mixed, tt[a]]]
+        })
+    }
+
+    /// DF
+    fn root_slope(&self, place: &Place) -> [[f64; 2]; 2] {
+        self.affine.as_ref().map_or_else(|| self.root.jacobian(place.within), |affine| affine.jacobian)
+    }
+}
+
 /// J v
 fn apply(j: [[f64; 2]; 2], v: Point) -> Point {
     j.map(|row| row[0] * v[0] + row[1] * v[1])
@@ -253,38 +287,31 @@ impl Map for Ring {
     }
 
     fn unit(&self, xi: Point) -> f64 {
-        (-psi(self.sigma_of(xi[0]))).exp()
+        self.unit_and_speed(xi[0])[0]
     }
 
     fn scaled_jacobian(&self, xi: Point) -> [[f64; 2]; 2] {
-        let place = self.place(xi);
-        let slope = self.root.jacobian(place.within);
-        let (along, across) = (apply(slope, place.ray), apply(slope, place.across));
-        [0, 1].map(|a| [place.speed * along[a], across[a]])
+        self.jacobian_at(&self.place(xi))
     }
 
     fn scaled_hessian(&self, xi: Point) -> [[[f64; 2]; 2]; 2] {
-        let place = self.place(xi);
-        let (slope, bend) = (self.root.jacobian(place.within), self.root.hessian(place.within));
-        let (along, across) = (apply(slope, place.ray), apply(slope, place.across));
-        let twice = |v, w| apply_twice(bend, v, w).map(|value| place.unit * value);
-        let (ss, st, tt) =
-            (twice(place.ray, place.ray), twice(place.ray, place.across), twice(place.across, place.across));
-        let Place { speed, width, .. } = place;
-        [0, 1].map(|a| {
-            let mixed = speed * (across[a] + st[a]);
-            [[speed * (speed - width) * along[a] + speed * speed * ss[a], mixed], [mixed, tt[a]]]
-        })
+        self.hessian_at(&self.place(xi))
     }
 
     fn jacobian(&self, xi: Point) -> [[f64; 2]; 2] {
-        let unit = self.unit(xi);
-        self.scaled_jacobian(xi).map(|row| row.map(|v| unit * v))
+        let place = self.place(xi);
+        self.jacobian_at(&place).map(|row| row.map(|v| place.unit * v))
     }
 
     fn hessian(&self, xi: Point) -> [[[f64; 2]; 2]; 2] {
-        let unit = self.unit(xi);
-        self.scaled_hessian(xi).map(|rows| rows.map(|row| row.map(|v| unit * v)))
+        let place = self.place(xi);
+        self.hessian_at(&place).map(|rows| rows.map(|row| row.map(|v| place.unit * v)))
+    }
+
+    fn slopes(&self, xi: Point) -> ([[f64; 2]; 2], [[[f64; 2]; 2]; 2]) {
+        let place = self.place(xi);
+        let scaled = |row: [f64; 2]| row.map(|v| place.unit * v);
+        (self.jacobian_at(&place).map(scaled), self.hessian_at(&place).map(|rows| rows.map(scaled)))
     }
 
     /// The slope of u is known to its rounding over the distance r from the corner. Where rings go no deeper than smooth exponents

@@ -1,10 +1,12 @@
 //! The operations of a formula: their names, values, slopes and curvatures.
 //!
-//! Each operation is written once, as its value and its partial derivatives, and run on whole blocks: the kernels
-//! below are compiled for each operation, so that nothing is looked up per point. Second derivatives, which only nonlinear problems
+//! Each operation is written once, as its value and its partial derivatives, and run on whole blocks: the [`kernels`](super::kernels)
+//! are compiled for each operation, so that nothing is looked up per point. Second derivatives, which only nonlinear problems
 //! need, are plain functions of a point.
 
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10};
+
+use super::kernels::{BinaryKernel, BinaryValues, LeftSlopes, RightSlopes, UnaryKernel, UnarySlopes, UnaryValues};
 
 /// An operation with one operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -369,92 +371,6 @@ fn power_slope_in_exponent(a: f64, _: f64, v: f64) -> f64 {
 fn power_curvatures(a: f64, b: f64, v: f64) -> [f64; 3] {
     let base = if b == 0.0 || b == 1.0 { 0.0 } else { b * (b - 1.0) * a.powf(b - 2.0) };
     if v == 0.0 { [base, 0.0, 0.0] } else { [base, a.powf(b - 1.0) * (1.0 + b * a.ln()), v * a.ln() * a.ln()] }
-}
-
-/// Something to do with the value and slope of an operation.
-trait UnaryKernel {
-    fn run(self, value: impl Fn(f64) -> f64, slope: impl Fn(f64, f64) -> f64);
-}
-
-struct UnaryValues<'a> {
-    a: &'a [f64],
-    out: &'a mut [f64],
-}
-
-impl UnaryKernel for UnaryValues<'_> {
-    fn run(self, value: impl Fn(f64) -> f64, _: impl Fn(f64, f64) -> f64) {
-        for (out, &a) in self.out.iter_mut().zip(self.a) {
-            *out = value(a);
-        }
-    }
-}
-
-struct UnarySlopes<'a> {
-    a: &'a [f64],
-    v: &'a [f64],
-    out: &'a mut [f64],
-}
-
-impl UnaryKernel for UnarySlopes<'_> {
-    fn run(self, _: impl Fn(f64) -> f64, slope: impl Fn(f64, f64) -> f64) {
-        for ((out, &a), &v) in self.out.iter_mut().zip(self.a).zip(self.v) {
-            *out = slope(a, v);
-        }
-    }
-}
-
-/// Something to do with the value and slopes of an operation.
-trait BinaryKernel {
-    fn run(
-        self,
-        value: impl Fn(f64, f64) -> f64,
-        left: impl Fn(f64, f64, f64) -> f64,
-        right: impl Fn(f64, f64, f64) -> f64,
-    );
-}
-
-struct BinaryValues<'a> {
-    a: &'a [f64],
-    b: &'a [f64],
-    out: &'a mut [f64],
-}
-
-impl BinaryKernel for BinaryValues<'_> {
-    fn run(self, value: impl Fn(f64, f64) -> f64, _: impl Fn(f64, f64, f64) -> f64, _: impl Fn(f64, f64, f64) -> f64) {
-        for ((out, &a), &b) in self.out.iter_mut().zip(self.a).zip(self.b) {
-            *out = value(a, b);
-        }
-    }
-}
-
-struct LeftSlopes<'a> {
-    a: &'a [f64],
-    b: &'a [f64],
-    v: &'a [f64],
-    out: &'a mut [f64],
-}
-
-impl BinaryKernel for LeftSlopes<'_> {
-    fn run(self, _: impl Fn(f64, f64) -> f64, left: impl Fn(f64, f64, f64) -> f64, _: impl Fn(f64, f64, f64) -> f64) {
-        for (((out, &a), &b), &v) in self.out.iter_mut().zip(self.a).zip(self.b).zip(self.v) {
-            *out = left(a, b, v);
-        }
-    }
-}
-
-struct RightSlopes<'a> {
-    a: &'a [f64],
-    b: &'a [f64],
-    v: &'a [f64],
-    out: &'a mut [f64],
-}
-
-impl BinaryKernel for RightSlopes<'_> {
-    fn run(self, _: impl Fn(f64, f64) -> f64, _: impl Fn(f64, f64, f64) -> f64, right: impl Fn(f64, f64, f64) -> f64) {
-        for (((out, &a), &b), &v) in self.out.iter_mut().zip(self.a).zip(self.b).zip(self.v) {
-            *out = right(a, b, v);
-        }
-    }
 }
 
 #[cfg(test)]

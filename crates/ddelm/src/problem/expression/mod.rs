@@ -46,11 +46,13 @@ use crate::problem::field::{Dependence, Failure, Field, FieldRef, Jets, Samples,
 
 mod curvature;
 mod function;
+mod kernels;
 mod names;
 mod parse;
 pub mod reference;
 mod spelling;
 mod tape;
+mod token;
 
 pub use crate::base::error::FormulaError;
 pub use names::{Names, Variables};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::base::error::{Error, FormulaError, Result};
 use crate::problem::field::FieldRef;
 
-use super::{Formula, is_reserved, parse};
+use super::{Formula, is_reserved, token};
 
 /// Functions that may be defined at a time, at most.
 const MOST_FUNCTIONS: usize = 200;
@@ -95,7 +95,7 @@ impl Names {
         let mut waiting = BTreeMap::new();
         for (name, text) in texts {
             self.check("functions", name)?;
-            let mut calls = parse::names_in(text).map_err(in_function(name))?;
+            let mut calls = token::names_in(text).map_err(in_function(name))?;
             calls.retain(|(called, _)| texts.contains_key(*called));
             waiting.insert(name.as_str(), calls);
         }
@@ -121,7 +121,7 @@ impl Names {
         let taken = |table: &str| format!("there is also {table}.{name}, and formulas could not tell them apart");
         let problem = if is_reserved(name) {
             "formulas have another meaning for this name".into()
-        } else if !parse::is_name(name) {
+        } else if !token::is_name(name) {
             "formulas cannot use this name".into()
         } else if self.parameters.contains_key(name) {
             taken("parameters")

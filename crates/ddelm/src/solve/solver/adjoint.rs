@@ -10,6 +10,8 @@
 //! and with h_s every subdomain finds alone (`local/transposed_rows.rs`) what its coefficients and data count. That is the
 //! derivative of what the solver computes, to rounding, also where the solution is not resolved.
 
+mod open_constant;
+
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -17,7 +19,7 @@ use std::sync::Arc;
 use faer::Mat;
 use rayon::prelude::*;
 
-use super::{Solver, by_factor};
+use super::{Solver, balanced, by_factor};
 use crate::base::error::{Error, Result};
 use crate::base::progress::Progress;
 use crate::domain::collocation::Integration;
@@ -61,6 +63,8 @@ pub struct Gradient {
     decomposition: Arc<Decomposition>,
     /// With the fields of the problem.
     pub fields: Sensitivities,
+    /// With the mean of the solution, where that is given.
+    pub mean: Option<f64>,
     integrand: Option<Integrand>,
     /// What makes the gradient doubtful.
     pub warnings: Vec<String>,
@@ -77,12 +81,13 @@ const DOUBTFUL: f64 = 1e-8;
 
 impl Solver {
     /// Solves for data, and keeps what derivatives of the solution take. Needs the default method on one process, and a linear
-    /// problem with a unique solution.
+    /// problem.
     pub fn adjoint(self: &Arc<Self>, data: &Data, progress: &dyn Progress) -> Result<Adjoint> {
         self.check_adjoint()?;
         let right_hand_side = self.right_hand_side();
+        let posed = balanced(&self.plan, &self.problem, data)?;
         let rhs: Vec<Result<Mat<f64>>> = (self.locals.par_iter().zip(&self.data_rows))
-            .map(|(local, rows)| right_hand_side.of(local.subdomain, rows, std::slice::from_ref(data)))
+            .map(|(local, rows)| right_hand_side.of(local.subdomain, rows, std::slice::from_ref(&posed)))
             .collect();
         let rhs: Vec<Mat<f64>> = rhs.into_iter().collect::<Result<_>>()?;
         let known = self.known(&rhs);
@@ -116,10 +121,6 @@ impl Solver {
         if self.bases.is_none() || !coupled {
             let problem = "gradients need features that the subdomains share and a direct interface solve";
             return refuse("this method".into(), problem, "use preset = \"fast\" and method = \"schur\"");
-        }
-        if let Some(mean) = self.problem.mean {
-            let problem = "a solution that is known up to a constant is not differentiated";
-            return refuse(format!("mean = {mean}"), problem, "give u on one side (dirichlet), or a reaction");
         }
         Ok(())
     }
@@ -291,7 +292,8 @@ impl Adjoint {
     /// The gradient of a number with the gradients `seeds` in the coefficients of the subdomains.
     fn pull(&self, seeds: Vec<Vec<f64>>, progress: &dyn Progress) -> Result<Gradient> {
         let solver = self.solver.as_ref();
-        let g: Vec<Mat<f64>> = seeds.iter().map(|g| Mat::from_fn(g.len(), 1, |i, _| g[i])).collect();
+        let mut g: Vec<Mat<f64>> = seeds.iter().map(|g| Mat::from_fn(g.len(), 1, |i, _| g[i])).collect();
+        let mean = self.before_the_shift(&mut g);
         let mut warnings = Vec::new();
         let multipliers: Vec<Mat<f64>> = match &solver.direct {
             None => solver.locals.iter().map(|local| Mat::zeros(local.factor.d.nrows(), 1)).collect(),
@@ -343,8 +345,9 @@ impl Adjoint {
         for part in parts {
             fields.add(part?);
         }
+        self.with_balance(&mut fields);
         let (problem, decomposition) = (self.problem.clone(), solver.plan.decomposition.clone());
-        Ok(Gradient { problem, decomposition, fields, integrand: None, warnings })
+        Ok(Gradient { problem, decomposition, fields, mean, integrand: None, warnings })
     }
 }
 

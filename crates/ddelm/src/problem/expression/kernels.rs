@@ -1,0 +1,92 @@
+//! Loops over blocks of points, compiled for each operation of a formula, so that nothing is looked up per point.
+
+/// Something to do with the value and slope of an operation.
+pub(super) trait UnaryKernel {
+    fn run(self, value: impl Fn(f64) -> f64, slope: impl Fn(f64, f64) -> f64);
+}
+
+/// Values of an operation with one operand.
+pub(super) struct UnaryValues<'a> {
+    pub a: &'a [f64],
+    pub out: &'a mut [f64],
+}
+
+impl UnaryKernel for UnaryValues<'_> {
+    fn run(self, value: impl Fn(f64) -> f64, _: impl Fn(f64, f64) -> f64) {
+        for (out, &a) in self.out.iter_mut().zip(self.a) {
+            *out = value(a);
+        }
+    }
+}
+
+/// Its slopes.
+pub(super) struct UnarySlopes<'a> {
+    pub a: &'a [f64],
+    pub v: &'a [f64],
+    pub out: &'a mut [f64],
+}
+
+impl UnaryKernel for UnarySlopes<'_> {
+    fn run(self, _: impl Fn(f64) -> f64, slope: impl Fn(f64, f64) -> f64) {
+        for ((out, &a), &v) in self.out.iter_mut().zip(self.a).zip(self.v) {
+            *out = slope(a, v);
+        }
+    }
+}
+
+/// Something to do with the value and slopes of an operation.
+pub(super) trait BinaryKernel {
+    fn run(
+        self,
+        value: impl Fn(f64, f64) -> f64,
+        left: impl Fn(f64, f64, f64) -> f64,
+        right: impl Fn(f64, f64, f64) -> f64,
+    );
+}
+
+/// Values of an operation with two operands.
+pub(super) struct BinaryValues<'a> {
+    pub a: &'a [f64],
+    pub b: &'a [f64],
+    pub out: &'a mut [f64],
+}
+
+impl BinaryKernel for BinaryValues<'_> {
+    fn run(self, value: impl Fn(f64, f64) -> f64, _: impl Fn(f64, f64, f64) -> f64, _: impl Fn(f64, f64, f64) -> f64) {
+        for ((out, &a), &b) in self.out.iter_mut().zip(self.a).zip(self.b) {
+            *out = value(a, b);
+        }
+    }
+}
+
+/// Its slopes in the first of them.
+pub(super) struct LeftSlopes<'a> {
+    pub a: &'a [f64],
+    pub b: &'a [f64],
+    pub v: &'a [f64],
+    pub out: &'a mut [f64],
+}
+
+impl BinaryKernel for LeftSlopes<'_> {
+    fn run(self, _: impl Fn(f64, f64) -> f64, left: impl Fn(f64, f64, f64) -> f64, _: impl Fn(f64, f64, f64) -> f64) {
+        for (((out, &a), &b), &v) in self.out.iter_mut().zip(self.a).zip(self.b).zip(self.v) {
+            *out = left(a, b, v);
+        }
+    }
+}
+
+/// Its slopes in the second.
+pub(super) struct RightSlopes<'a> {
+    pub a: &'a [f64],
+    pub b: &'a [f64],
+    pub v: &'a [f64],
+    pub out: &'a mut [f64],
+}
+
+impl BinaryKernel for RightSlopes<'_> {
+    fn run(self, _: impl Fn(f64, f64) -> f64, _: impl Fn(f64, f64, f64) -> f64, right: impl Fn(f64, f64, f64) -> f64) {
+        for (((out, &a), &b), &v) in self.out.iter_mut().zip(self.a).zip(self.b).zip(self.v) {
+            *out = right(a, b, v);
+        }
+    }
+}
