@@ -217,7 +217,11 @@ fn what_limits_end_with_is_the_best_that_was_found_and_says_so() {
     for limit in ["max_subdomains = 40", "max_seconds = 1.0"] {
         let report = solve(&text(limit)).report;
         assert_eq!(report.status, Status::ToleranceNotReached, "{limit}");
-        assert!(report.estimate.as_ref().is_some_and(|e| e.l2 > 1e-12 && e.l2 < 1e-2), "{limit}: {:?}", report.estimate);
+        assert!(
+            report.estimate.as_ref().is_some_and(|e| e.l2 > 1e-12 && e.l2 < 1e-2),
+            "{limit}: {:?}",
+            report.estimate
+        );
         assert!(!report.attempts.is_empty());
     }
 }

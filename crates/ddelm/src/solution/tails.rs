@@ -28,7 +28,7 @@ use crate::local::local_factor::product;
 use crate::solution::evaluate::Solution;
 
 /// The upper half of the coefficients belongs to one end of a line if it is so many times larger there than elsewhere.
-const AT_AN_END: f64 = 2.0;
+const AT_AN_END: f64 = 1.5;
 
 /// What is left of u along the lines of one direction of a subdomain.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -26,9 +26,9 @@ const STRIP: f64 = 8.0;
 /// Lengths below this, relative to the coordinates, are not cut: they would be lost in rounding.
 const SHORTEST: f64 = 2e-8;
 
-/// Coefficients of the angle that fall by less than this from one degree to the next are not those of a smooth function: with
-/// stacks of 62 degrees they fall by four and more.
-const SMOOTH_ANGLE: f64 = 2.5;
+/// Coefficients that fall by less than this from one degree to the next are not those of a smooth function; by the angle in stacks of
+/// 62 degrees they fall by four and more.
+const SMOOTH: f64 = 2.5;
 
 /// The angle in the reference coordinates of a ring.
 const ANGLE: usize = 1;
@@ -83,7 +83,7 @@ impl Marks {
         self.splits.push((s, wish));
         // The outermost ring is as coarse as its element, and may be wanted smaller for that alone.
         let inner = decomposition.ring(s).filter(|(_, around)| *around > 0);
-        if let Some((vertex, _)) = inner.filter(|_| wish.levels[ANGLE] > 0 && tails[ANGLE].decay < SMOOTH_ANGLE) {
+        if let Some((vertex, _)) = inner.filter(|_| wish.levels[ANGLE] > 0 && tails[ANGLE].decay < SMOOTH) {
             self.rings.push(vertex);
         }
     }
@@ -172,10 +172,21 @@ fn wish(decomposition: &Decomposition, s: usize, tails: &[Tail; 2], wanted: f64,
         let levels = if corner.is_some() { bits.clamp(1.0, f64::from(MOST_LEVELS)) as u32 } else { 1 };
         return Some(Wish { levels: [levels; 2], toward: corner.map_or(Toward::Nowhere, Toward::Corner) });
     }
-    // What a strip does not resolve across itself leaves noise along it.
+    // What is singular at an end, or thinner than a strip, leaves noise along it.
     let length = |a: usize| jacobian[0][a].hypot(jacobian[1][a]);
-    let is_noise = |a: usize| length(a) > STRIP * length(1 - a) && tails[1 - a].last > limit && !is_short(1 - a);
-    let counts = |a: usize| tails[a].last > limit && tails[a].common >= RIVAL * common && !is_short(a) && !is_noise(a);
+    let is_across = |a: usize| tails[a].last > limit && !is_short(a);
+    let is_noise = |a: usize| length(a) > STRIP * length(1 - a) && is_across(1 - a);
+    let rival = |a: usize| match (tails[1 - a], tails[a].end) {
+        (Tail { end: Some(_), decay, .. }, end) if decay < SMOOTH => {
+            if end.is_some() {
+                0.5
+            } else {
+                1.0
+            }
+        }
+        _ => RIVAL,
+    };
+    let counts = |a: usize| is_across(a) && tails[a].common >= rival(a) * common && !is_noise(a);
     let levels = [0, 1].map(|a| match tails[a].end {
         _ if !counts(a) => 0,
         Some(_) => tails[a].cuts(wanted).clamp(1, MOST_LEVELS),
