@@ -3,9 +3,8 @@
 #
 # The wheel is built in the dev profile, which is optimised and shares its dependencies with `cargo test`.
 #
-# The tests that need PyTorch are left out unless the variable DDELM_TORCH says how to install it: "torch", or
-# "torch --index-url https://download.pytorch.org/whl/cpu" for the one without CUDA. From PyPI it is 3 GB, which takes
-# longer than all other tests together.
+# The tests that need PyTorch are left out unless the variable DDELM_TORCH says how to install it: "torch", or with the
+# index of PyTorch's builds without CUDA. From PyPI it is 3 GB, which takes longer than all other tests together.
 set -eu
 cd "$(dirname "$0")/.."
 
