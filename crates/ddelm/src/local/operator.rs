@@ -298,6 +298,9 @@ pub fn local_rows(
         maker.add_pieces(&mut rows, pair)?;
         maker.add_corners(&mut rows, pair)?;
     }
+    // Nobody reads the fluxes through the boundary. They are like the others, so that subdomains there share the factors of those inside.
+    let carries_somewhere =
+        subdomain.pieces.iter().any(|piece| matches!(piece.behind, Behind::Edge { edge, .. } if scales[edge].carries));
     for pair in 0..equation.pairs() {
         let ends = rows.layout.flux_starts.iter().copied().skip(1).chain([rows.layout.fluxes.len()]);
         for ((piece, &start), end) in subdomain.pieces.iter().zip(&rows.layout.flux_starts).zip(ends) {
@@ -305,10 +308,12 @@ pub fn local_rows(
             let xi: Vec<Point> = rows.layout.fluxes[start..end].iter().map(node).collect();
             let places = scene.places(s, &xi);
             let mut fluxes = flux_symbols(scene.problem, &places, piece.side, pair)?;
-            if let Behind::Edge { edge, .. } = piece.behind
-                && scales[edge].carries
-                && let Some(drift) = drift(scene, &places, piece.side)?
-            {
+            let carries = match piece.behind {
+                Behind::Edge { edge, .. } => scales[edge].carries,
+                Behind::Boundary(_) => carries_somewhere,
+                Behind::Core => false,
+            };
+            if carries && let Some(drift) = drift(scene, &places, piece.side)? {
                 fluxes.iter_mut().zip(drift).for_each(|(flux, drift)| flux.0[0] -= drift);
             }
             fluxes.iter().for_each(|symbol| rows.flux.push(&symbol.scaled(rows.flux_scale[pair])));
