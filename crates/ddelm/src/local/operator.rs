@@ -75,7 +75,7 @@ pub struct EdgeScale {
     pub stretch: Vec<f64>,
     /// The length of the edge that every node along it stands for; nothing where nodes are uniform.
     pub lengths: Vec<f64>,
-    /// Whether fluxes are those of `a grad u - b u`: see [`carried`](crate::local::carried).
+    /// Whether fluxes are those of `a grad u - b u`, with what advection carries.
     pub carries: bool,
 }
 
