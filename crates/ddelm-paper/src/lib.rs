@@ -1,7 +1,7 @@
 //! The tables and figures of the paper, side by side with what the paper reports: what `ddelm reproduce` does.
 //!
 //! A [`Laboratory`] has the runs of a few [items](Item) to do within a budget of memory and time. Whoever calls it shows where they
-//! are ([`Tracker`]); on a parallel machine the first rank leads a [`Crew`], and the others [assist](assist).
+//! are ([`Tracker`]); on a parallel machine the first rank leads a [`Crew`], and the others [assist].
 
 mod budget;
 mod crew;
