@@ -203,8 +203,6 @@ def _how(results: dict) -> str:
   turns; the medians are shown.
 - Errors are relative L2 errors from 3,025 to 7,744 Gauss points that are no nodes of any system. ddelm's and the paper's are the
   median of three seeds, so that no lucky seed is shown.
-- All systems are told that the solutions of the smooth problems have no singular corners: ddelm by `corners = "none"`. By default it looks
-  for them itself, which costs a millisecond or two.
 - NGSolve: static condensation, sparse Cholesky (UMFPACK with advection), quadrilaterals and triangles, compiled coefficients, hp
   refinement towards corners, graded meshes in layers. The plate is two Poisson problems with one factorization for all finite
   elements; jaxhps builds its solver twice.

@@ -21,8 +21,7 @@ def families(problem):
         return rings + plain
     if problem.name == "layer":
         counts += [24, 32]
-    # Nothing is singular at the corners of these, which is for every system to know: none looks for it here.
-    return [[{"subdomains": [n, n], "points": p, "corners": "none"} for p in range(4, 29)] for n in counts]
+    return [[{"subdomains": [n, n], "points": p} for p in range(4, 29)] for n in counts]
 
 
 def variants(config):
