@@ -18,7 +18,12 @@ mod solver;
 mod sweep;
 mod watch;
 
+use mimalloc::MiMalloc;
 use pyo3::prelude::*;
+
+/// Large matrices come and go. This allocator keeps their memory for the next solve; the system's gives it back, and pays for it again.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// The method, in Rust.
 #[pymodule(gil_used = true)]

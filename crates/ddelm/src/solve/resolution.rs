@@ -165,6 +165,16 @@ enum Kind {
     Boundary,
 }
 
+impl Kind {
+    /// Whether the largest difference of a piece may be too large beside the whole field, which is at least as large as the piece.
+    fn may_be_serious(self, piece: &Piece) -> bool {
+        match self {
+            Kind::Diffusion => piece.worst > SERIOUS[0],
+            _ => piece.worst > SERIOUS[1] * piece.size,
+        }
+    }
+}
+
 /// The samples of the fields that belong together: the entries of a tensor, the values on the whole boundary.
 struct Group {
     kind: Kind,
@@ -178,7 +188,7 @@ struct Group {
 struct Piece {
     key: String,
     subdomain: usize,
-    /// What the nodes tell of the field in each direction.
+    /// What the nodes tell of the field in each direction; nothing where its mismatch is small.
     tails: [Tail; 2],
     /// Area, or length.
     measure: f64,
@@ -327,7 +337,6 @@ impl Sampler {
 struct Compared<'a> {
     key: &'a str,
     subdomain: usize,
-    tails: [Tail; 2],
     points: &'a Sample,
     values: &'a [f64],
     expected: &'a [f64],
@@ -339,7 +348,7 @@ impl Compared<'_> {
         let mut piece = Piece {
             key: self.key.into(),
             subdomain: self.subdomain,
-            tails: self.tails,
+            tails: [Tail::NOTHING; 2],
             measure: 0.0,
             size: 0.0,
             integral: 0.0,
@@ -372,10 +381,11 @@ impl Compared<'_> {
 /// A subdomain at its nodes and at finer points.
 struct Patch<'a> {
     subdomain: usize,
-    place: &'a Subdomain,
     sampler: &'a Sampler,
     nodes: Sample,
     fine: Sample,
+    /// The area of the cell of every fine point.
+    areas: Vec<f64>,
 }
 
 impl<'a> Patch<'a> {
@@ -386,28 +396,33 @@ impl<'a> Patch<'a> {
             t.iter().flat_map(|&a| t.iter().map(move |&b| collapsed(shape, [a, b]))).collect()
         };
         let (nodes, fine) = (points(&sampler.nodes), points(&sampler.fine));
-        Patch { subdomain, place, sampler, nodes: Sample::new(place, nodes), fine: Sample::new(place, fine) }
+        let (map, widths) = (place.map.as_ref(), &sampler.widths);
+        let common = map.affine().map(|map| determinant(map.jacobian).abs());
+        let area = |(k, &xi): (usize, &Point)| {
+            let (i, j) = (k / widths.len(), k % widths.len());
+            let collapse = if shape == Shape::Triangle { 1.0 - sampler.fine[i] } else { 1.0 };
+            let jacobian = common.unwrap_or_else(|| determinant(map.jacobian(xi)).abs());
+            jacobian * collapse * widths[i] * widths[j]
+        };
+        let areas = fine.iter().enumerate().map(area).collect();
+        Patch { subdomain, sampler, nodes: Sample::new(place, nodes), fine: Sample::new(place, fine), areas }
     }
 
-    fn area(&self, k: usize) -> f64 {
-        let Sampler { fine, widths, .. } = self.sampler;
-        let (i, j) = (k / fine.len(), k % fine.len());
-        let (map, shape) = (self.place.map.as_ref(), self.place.map.shape());
-        let collapse = if shape == Shape::Triangle { 1.0 - fine[i] } else { 1.0 };
-        determinant(map.jacobian(collapsed(shape, [fine[i], fine[j]]))).abs() * collapse * widths[i] * widths[j]
-    }
-
-    fn tails(&self, at_nodes: &[f64]) -> [Tail; 2] {
-        self.sampler.lines.tails(at_nodes).directions
+    /// The tails of a field, where its mismatch may be found to be too large.
+    fn with_tails(&self, piece: Piece, at_nodes: &[f64], kind: Kind) -> Piece {
+        match kind.may_be_serious(&piece) {
+            true => Piece { tails: self.sampler.lines.tails(at_nodes).directions, ..piece },
+            false => piece,
+        }
     }
 
     fn piece(&self, field: &FieldRef, key: &str) -> Result<Piece> {
         let values = self.fine.values(field.as_ref(), key, self.subdomain)?;
         let at_nodes = self.nodes.values(field.as_ref(), key, self.subdomain)?;
-        let (expected, tails) = (self.sampler.square(&at_nodes), self.tails(&at_nodes));
+        let expected = self.sampler.square(&at_nodes);
         let (points, subdomain) = (&self.fine, self.subdomain);
-        let compared = Compared { key, subdomain, tails, points, values: &values, expected: &expected };
-        Ok(compared.piece(|k| self.area(k), |_| 1.0))
+        let compared = Compared { key, subdomain, points, values: &values, expected: &expected };
+        Ok(self.with_tails(compared.piece(|k| self.areas[k], |_| 1.0), &at_nodes, Kind::Source))
     }
 
     /// The entries of the diffusion that vary, each relative to the diffusion in its directions.
@@ -439,7 +454,7 @@ impl<'a> Patch<'a> {
         let varies = |&&[i, j]: &&[usize; 2]| entries[i][j].constant().is_none();
         let piece = |&[i, j]: &[usize; 2]| {
             let at_nodes = sample(&self.nodes, entries[i][j])?;
-            let (expected, tails) = (self.sampler.square(&at_nodes), self.tails(&at_nodes));
+            let expected = self.sampler.square(&at_nodes);
             let values = match (i, j, &mixed) {
                 (0, 1, Some([b, _])) => b,
                 (1, 0, Some([_, c])) => c,
@@ -447,9 +462,10 @@ impl<'a> Patch<'a> {
                 _ => &first,
             };
             let (points, subdomain) = (&self.fine, self.subdomain);
-            let compared = Compared { key: KEY, subdomain, tails, points, values, expected: &expected };
+            let compared = Compared { key: KEY, subdomain, points, values, expected: &expected };
             let diagonal = |i: usize, k: usize| if i == 0 { first[k] } else { last[k] };
-            Ok(compared.piece(|k| self.area(k), |k| (diagonal(i, k) * diagonal(j, k)).sqrt()))
+            let piece = compared.piece(|k| self.areas[k], |k| (diagonal(i, k) * diagonal(j, k)).sqrt());
+            Ok(self.with_tails(piece, &at_nodes, Kind::Diffusion))
         };
         wanted.iter().filter(varies).map(piece).collect()
     }
@@ -564,8 +580,8 @@ fn boundary_groups(
                 let along = sampler.lines.line(&at_nodes, side >= 2);
                 let tails = if side % 2 == 0 { [along, Tail::NOTHING] } else { [Tail::NOTHING, along] };
                 let (points, values) = (&fine, values.as_slice());
-                let compared = Compared { key: &key, subdomain: s, tails, points, values, expected: &expected };
-                Ok(Some(compared.piece(length, |_| 1.0)))
+                let compared = Compared { key: &key, subdomain: s, points, values, expected: &expected };
+                Ok(Some(Piece { tails, ..compared.piece(length, |_| 1.0) }))
             })
             .collect();
         Ok(found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
