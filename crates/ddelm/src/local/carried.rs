@@ -32,10 +32,14 @@ pub(crate) fn carries(scene: &Scene<'_>, collocation: &Collocation, edge: &Edge)
         let xi = along_edge(decomposition, collocation, side);
         drift(scene, &scene.places(side.subdomain, &xi), side.side)
     };
-    let (Some(first), Some(second)) = (seen_from(&edge.sides[0])?, seen_from(&edge.sides[1])?) else { return Ok(None) };
-    // The neighbour runs the other way, and its normal points the other way.
+    let (Some(first), Some(mut second)) = (seen_from(&edge.sides[0])?, seen_from(&edge.sides[1])?) else { return Ok(None) };
+    // The normal of the neighbour points the other way, and its side runs the other way unless one of them is mirrored.
+    let [a, b] = edge.sides.each_ref().map(|side| decomposition.subdomains[side.subdomain].map.is_mirrored());
+    if a == b {
+        second.reverse();
+    }
     let fastest = first.iter().chain(&second).fold(0.0, |fastest: f64, v| fastest.max(v.abs()));
-    let same = first.iter().zip(second.iter().rev()).all(|(a, b)| (a + b).abs() <= SAME_DRIFT * fastest);
+    let same = first.iter().zip(&second).all(|(a, b)| (a + b).abs() <= SAME_DRIFT * fastest);
     Ok(same.then_some(first))
 }
 

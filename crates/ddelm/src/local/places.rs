@@ -125,7 +125,8 @@ impl Coefficients for Places<'_> {
     }
 
     fn state(&self) -> Option<State<'_>> {
-        self.sample().state()
+        // Only points with an iterate have one, and those are there.
+        self.points.get().and_then(Sample::state)
     }
 
     fn second_derivatives(&self) -> Option<[Vec<f64>; 3]> {

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use crate::base::error::Result;
 use crate::domain::decomposition::{Decomposition, Subdomain, part_name, width_across};
-use crate::domain::map::{Point, determinant, side_speed};
+use crate::domain::map::{Point, magnification, side_speed};
 use crate::domain::sample::Sample;
 use crate::domain::shape::Shape;
 use crate::problem::ellipticity;
@@ -394,7 +394,7 @@ impl<'a> Patch<'a> {
         let (i, j) = (k / fine.len(), k % fine.len());
         let (map, shape) = (self.place.map.as_ref(), self.place.map.shape());
         let collapse = if shape == Shape::Triangle { 1.0 - fine[i] } else { 1.0 };
-        determinant(map.jacobian(collapsed(shape, [fine[i], fine[j]]))).abs() * collapse * widths[i] * widths[j]
+        magnification(map.jacobian(collapsed(shape, [fine[i], fine[j]]))) * collapse * widths[i] * widths[j]
     }
 
     fn tails(&self, at_nodes: &[f64]) -> [Tail; 2] {

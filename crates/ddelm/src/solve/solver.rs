@@ -154,11 +154,11 @@ impl Solver {
         let exchange = exchange.as_ref();
         let clock = Instant::now();
         let stages = Stages { plan: &plan, scene: Scene { problem, decomposition, about }, progress };
-        let mut assembled = agreed(exchange, stages.assemble())?;
+        let assembled = agreed(exchange, stages.assemble())?;
         let mut seconds = Seconds { assemble: spent + clock.elapsed().as_secs_f64(), ..Seconds::default() };
 
         let clock = Instant::now();
-        let data_rows: Vec<DataRows> = assembled.rows.iter_mut().map(DataRows::taken_from).collect();
+        let data_rows = stages.data_rows(&assembled);
         let right_hand_side = RightHandSide { equation: &problem.equation, decomposition, collocations };
         let size = Mutex::new(vec![0.0; data_rows.len()]);
         let columns: Vec<Data> =
