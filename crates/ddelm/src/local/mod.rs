@@ -1,6 +1,7 @@
 //! One subdomain: its rows, the basis of its unknowns, its factored least-squares problem, and the way back to neurons.
 
 pub mod about;
+pub(crate) mod alike;
 pub mod basis;
 pub(crate) mod carried;
 pub mod chebyshev;

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use crate::base::error::Result;
 use crate::domain::decomposition::{Decomposition, Subdomain, part_name, width_across};
-use crate::domain::map::{Point, determinant, side_speed};
+use crate::domain::map::{Point, magnification, side_speed};
 use crate::domain::sample::Sample;
 use crate::domain::shape::Shape;
 use crate::problem::ellipticity;
@@ -399,11 +399,11 @@ impl<'a> Patch<'a> {
         };
         let (nodes, fine) = (points(&sampler.nodes), points(&sampler.fine));
         let (map, widths) = (place.map.as_ref(), &sampler.widths);
-        let common = map.affine().map(|map| determinant(map.jacobian).abs());
+        let common = map.affine().map(|map| magnification(map.jacobian));
         let area = |(i, j): (usize, usize)| {
             let (s, t) = (sampler.fine[i], sampler.fine[j]);
             let collapse = if shape == Shape::Triangle { 1.0 - s } else { 1.0 };
-            let jacobian = common.unwrap_or_else(|| determinant(map.jacobian(collapsed(shape, [s, t]))).abs());
+            let jacobian = common.unwrap_or_else(|| magnification(map.jacobian(collapsed(shape, [s, t]))));
             jacobian * collapse * widths[i] * widths[j]
         };
         let all = 0..widths.len();

@@ -17,6 +17,7 @@ use crate::local::about::Iterate;
 use crate::local::basis::ReferenceBasis;
 use crate::local::image::Image;
 use crate::local::local_factor::{BATCH, Local, LocalData, LocalFactor, affine};
+use crate::local::operator::LocalRows;
 use crate::local::places::Scene;
 use crate::local::right_hand_side::{DataRows, RightHandSide};
 use crate::method::report::{FeaturesReport, Seconds};
@@ -157,11 +158,11 @@ impl Solver {
         let exchange = exchange.as_ref();
         let clock = Instant::now();
         let stages = Stages { plan: &plan, scene: Scene { problem, decomposition, about }, progress };
-        let mut assembled = agreed(exchange, stages.assemble())?;
+        let assembled = agreed(exchange, stages.assemble())?;
         let mut seconds = Seconds { assemble: spent + clock.elapsed().as_secs_f64(), ..Seconds::default() };
 
         let clock = Instant::now();
-        let data_rows: Vec<DataRows> = assembled.rows.iter_mut().map(DataRows::taken_from).collect();
+        let data_rows = stages.data_rows(&assembled);
         let right_hand_side = RightHandSide { equation: &problem.equation, decomposition, collocations };
         let size = Mutex::new(vec![0.0; data_rows.len()]);
         let columns: Vec<Data> =
@@ -175,7 +176,8 @@ impl Solver {
         let Factored { locals, data: local_data, factorizations } = agreed(exchange, stages.factor(&assembled, known))?;
         let Assembled { bases, rows, .. } = assembled;
         let evaluated = local_data.iter().any(|data| data.f.ncols() > 0);
-        let images = if evaluated { rows.into_iter().map(Image::taken_from).collect() } else { Vec::new() };
+        let image = |rows: Arc<LocalRows>| Image::taken_from(Arc::unwrap_or_clone(rows));
+        let images = if evaluated { rows.into_iter().map(image).collect() } else { Vec::new() };
         let size = size.into_inner().unwrap_or_else(PoisonError::into_inner).iter().sum();
         seconds.factor = clock.elapsed().as_secs_f64();
 

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::{Coupled, Solver, by_factor};
 use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
-use crate::domain::map::{Point, determinant};
+use crate::domain::map::{Point, magnification};
 use crate::domain::shape::PerShape;
 use crate::interface::Outcome;
 use crate::local::image::{Found, squared_residuals};
@@ -103,7 +103,7 @@ impl Solver {
             let (rule, table) = (&self.plan.collocations.of(map.shape()).integration, tables.of(map.shape()));
             let y = affine(&data.y, local.factor.y.as_ref(), local.pick(u.as_ref()).as_ref());
             let values = product(table.as_ref(), y.as_ref());
-            let area = |(&xi, w): (&Point, &f64)| w * determinant(map.jacobian(xi));
+            let area = |(&xi, w): (&Point, &f64)| w * magnification(map.jacobian(xi));
             let areas: Vec<f64> = rule.inside.iter().zip(&rule.inside_weights).map(area).collect();
             let sum = |k: usize| values.col_as_slice(k).iter().zip(&areas).map(|(u, a)| u * a).sum();
             (0..values.ncols()).map(sum).chain([areas.iter().sum()]).collect()
