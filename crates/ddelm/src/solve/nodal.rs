@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use crate::algebra::quadrature::fejer;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Progress;
-use crate::domain::map::{Point, determinant};
+use crate::domain::map::{Point, magnification};
 use crate::domain::shape::{PerShape, Shape};
 use crate::interface::{Guess, Outcome, Over};
 use crate::local::local_factor::{part_of, product, side_by_side};
@@ -68,7 +68,7 @@ impl Nodal {
             .map(|local| {
                 let map = solver.decomposition().subdomains[local.subdomain].map.as_ref();
                 let rule = &solver.plan.collocations.of(map.shape()).integration;
-                let area = rule.inside.iter().map(|&xi| determinant(map.jacobian(xi)));
+                let area = rule.inside.iter().map(|&xi| magnification(map.jacobian(xi)));
                 area.zip(&rule.inside_weights).map(|(a, w)| a * w).collect()
             })
             .collect();
@@ -112,7 +112,7 @@ impl Nodal {
             Shape::Quadrilateral => {
                 let axis = fejer(self.solver.settings().points);
                 let pairs = axis.iter().flat_map(|a| axis.iter().map(move |b| a * b));
-                pairs.zip(nodes).map(|(w, &xi)| w * determinant(map.jacobian(xi))).collect()
+                pairs.zip(nodes).map(|(w, &xi)| w * magnification(map.jacobian(xi))).collect()
             }
             Shape::Triangle => vec![self.weights[local].iter().sum::<f64>() / nodes.len() as f64; nodes.len()],
         }
