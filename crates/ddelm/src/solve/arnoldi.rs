@@ -307,7 +307,7 @@ fn cholesky(m: &Mat<f64>) -> Option<(Mat<f64>, Mat<f64>)> {
             r[(i, j)] = (m[(i, j)] - known) / r[(i, i)];
         }
         let rest = m[(j, j)] - (0..j).map(|k| r[(k, j)] * r[(k, j)]).sum::<f64>();
-        if !(rest > INDEPENDENT * INDEPENDENT * m[(j, j)]) {
+        if rest.is_nan() || rest <= INDEPENDENT * INDEPENDENT * m[(j, j)] {
             return None;
         }
         r[(j, j)] = rest.sqrt();
