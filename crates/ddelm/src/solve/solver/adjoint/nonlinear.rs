@@ -5,8 +5,8 @@
 //! factorization and one transposed solve, and a change of a field counts as in the linear problem whose fields have the values that
 //! they take at the solution ([`Problem::at_state`]).
 //!
-//! Where the rows of a subdomain cannot all hold, the curvature of N times what they leave is missing: a gradient is good to about
-//! the residual of the solution.
+//! Where the rows of a subdomain cannot all hold, the curvature of N times what they leave is missing, which the conditioning of K
+//! magnifies: a gradient is only as good as the solution is resolved.
 
 use std::sync::Arc;
 
