@@ -7,11 +7,12 @@
 //! edge: that makes the least-squares problem independent of the size of the subdomains and of the units of the
 //! coefficients.
 
+use std::iter::repeat_n;
 use std::sync::Arc;
 
 use crate::base::error::{Error, Result};
 use crate::domain::collocation::{Collocation, Layout, Nodes};
-use crate::domain::decomposition::{Behind, Edge, Subdomain, part_name, width_across};
+use crate::domain::decomposition::{Behind, Edge, Piece, Subdomain, part_name, width_across};
 use crate::domain::map::{Point, magnification, side_speed};
 use crate::domain::shape::Shape;
 use crate::local::carried::{along_edge, carries, drift};
@@ -162,9 +163,14 @@ pub fn interior_symbols(scene: &Scene<'_>, s: usize, xi: &[Point]) -> Result<Vec
     Ok(places.pull_back(&symbols).collect())
 }
 
-/// The flux of a transmission pair at points of a side, in reference coordinates.
-pub(crate) fn flux_symbols(problem: &Problem, places: &Places<'_>, side: usize, pair: usize) -> Result<Vec<Symbol>> {
-    let symbols = problem.flux(pair, places, &places.normals(side))?;
+/// The flux of a transmission pair at points with these outward unit normals, in reference coordinates.
+pub(crate) fn flux_symbols(
+    problem: &Problem,
+    places: &Places<'_>,
+    normals: &[Point],
+    pair: usize,
+) -> Result<Vec<Symbol>> {
+    let symbols = problem.flux(pair, places, normals)?;
     Ok(places.pull_back(&symbols).collect())
 }
 
@@ -232,7 +238,7 @@ impl ConditionRows<'_> {
                 Ok(self.places.pull_back(&traces).map(row).collect())
             }
             BoundaryRow::Flux(_) => {
-                let fluxes = flux_symbols(self.problem, self.places, self.side, 0)?;
+                let fluxes = flux_symbols(self.problem, self.places, &self.places.normals(self.side), 0)?;
                 let terms = self.problem.condition_terms(condition, key, self.places)?;
                 let row = |(flux, terms): (Symbol, Symbol)| {
                     let whole = flux.plus(terms);
@@ -305,23 +311,27 @@ pub fn local_rows(
     // Nobody reads the fluxes through the boundary. They are like the others, so that subdomains there share the factors of those inside.
     let carries_somewhere =
         subdomain.pieces.iter().any(|piece| matches!(piece.behind, Behind::Edge { edge, .. } if scales[edge].carries));
+    // All sides at once: coefficients are asked for many points in one go.
+    let ends = rows.layout.flux_starts.iter().copied().skip(1).chain([rows.layout.fluxes.len()]);
+    let counts = rows.layout.flux_starts.iter().zip(ends).map(|(start, end)| end - start);
+    let pieces: Vec<&Piece> =
+        subdomain.pieces.iter().zip(counts).flat_map(|(piece, count)| repeat_n(piece, count)).collect();
+    let node = |&place: &usize| collocation.perimeter[rows.layout.nodes[place]].xi;
+    let xi: Vec<Point> = rows.layout.fluxes.iter().map(node).collect();
+    let places = scene.places(s, &xi);
+    let normals = places.normals_on(pieces.iter().map(|piece| piece.side));
+    let carries = |piece: &Piece| match piece.behind {
+        Behind::Edge { edge, .. } => scales[edge].carries,
+        Behind::Boundary(_) => carries_somewhere,
+        Behind::Core => false,
+    };
+    let drift = if carries_somewhere { drift(scene, &places, &normals)? } else { None };
     for pair in 0..equation.pairs() {
-        let ends = rows.layout.flux_starts.iter().copied().skip(1).chain([rows.layout.fluxes.len()]);
-        for ((piece, &start), end) in subdomain.pieces.iter().zip(&rows.layout.flux_starts).zip(ends) {
-            let node = |&place: &usize| collocation.perimeter[rows.layout.nodes[place]].xi;
-            let xi: Vec<Point> = rows.layout.fluxes[start..end].iter().map(node).collect();
-            let places = scene.places(s, &xi);
-            let mut fluxes = flux_symbols(scene.problem, &places, piece.side, pair)?;
-            let carries = match piece.behind {
-                Behind::Edge { edge, .. } => scales[edge].carries,
-                Behind::Boundary(_) => carries_somewhere,
-                Behind::Core => false,
-            };
-            if carries && let Some(drift) = drift(scene, &places, piece.side)? {
-                fluxes.iter_mut().zip(drift).for_each(|(flux, drift)| flux.0[0] -= drift);
-            }
-            fluxes.iter().for_each(|symbol| rows.flux.push(&symbol.scaled(rows.flux_scale[pair])));
+        let mut fluxes = flux_symbols(scene.problem, &places, &normals, pair)?;
+        for ((flux, drift), piece) in fluxes.iter_mut().zip(drift.iter().flatten()).zip(&pieces) {
+            flux.0[0] -= if carries(piece) { *drift } else { 0.0 };
         }
+        fluxes.iter().for_each(|symbol| rows.flux.push(&symbol.scaled(rows.flux_scale[pair])));
     }
     if collocation.conserves() {
         let size = collocation.shape.area() * sizes.iter().sum::<f64>() / sizes.len() as f64;
@@ -356,17 +366,16 @@ fn balance(scene: &Scene<'_>, s: usize, collocation: &Collocation, weights: Weig
         Weights::Unit => 1.0,
         Weights::Scaled { .. } => BALANCE / size,
     };
-    let sides = collocation.shape.sides();
-    let per_side = rule.around.len() / sides;
+    let per_side = rule.around.len() / collocation.shape.sides();
+    let side = |i: usize| i / per_side;
+    let places = scene.places(s, &rule.around);
+    let normals = places.normals_on((0..rule.around.len()).map(side));
+    // The flux of the last pair is the one that the source feeds.
+    let fluxes = flux_symbols(problem, &places, &normals, equation.pairs() - 1)?;
     let mut around = Symbols::new();
-    for side in 0..sides {
-        let points = &rule.around[side * per_side..(side + 1) * per_side];
-        // The flux of the last pair is the one that the source feeds.
-        let fluxes = flux_symbols(problem, &scene.places(s, points), side, equation.pairs() - 1)?;
-        for ((flux, &xi), w) in fluxes.iter().zip(points).zip(&rule.around_weights[side * per_side..]) {
-            let length = side_speed(map, side, map.jacobian(xi));
-            around.push(&flux.scaled(equation.flux_sign() * scale * w * length));
-        }
+    for (i, (flux, w)) in fluxes.iter().zip(&rule.around_weights).enumerate() {
+        let length = side_speed(map, side(i), map.jacobian(rule.around[i]));
+        around.push(&flux.scaled(equation.flux_sign() * scale * w * length));
     }
     let mut inside = Symbols::new();
     let places = scene.places(s, &rule.inside);
@@ -486,7 +495,7 @@ pub fn perimeter_kinds(scene: &Scene<'_>, collocation: &Collocation, s: usize) -
                 Behind::Edge { .. } => PerimeterRow::Interface,
                 Behind::Core => PerimeterRow::Core,
             };
-            kinds.extend(std::iter::repeat_n(kind, collocation.side.len()));
+            kinds.extend(repeat_n(kind, collocation.side.len()));
         }
         kinds.extend(corners().map(|corner| match holds_at(scene, s, corner) {
             Holds::OnSide(_, part) | Holds::OnPart(part) => PerimeterRow::Condition { part, index },

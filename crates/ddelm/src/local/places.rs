@@ -73,8 +73,13 @@ impl<'a> Places<'a> {
 
     /// The outward unit normals, where all points lie on one side.
     pub fn normals(&self, side: usize) -> Vec<Point> {
+        self.normals_on(std::iter::repeat(side))
+    }
+
+    /// The outward unit normals of points that lie on these sides.
+    pub fn normals_on(&self, sides: impl Iterator<Item = usize>) -> Vec<Point> {
         let map = self.place.map.as_ref();
-        self.xi.iter().map(|&xi| unit_normal(map, side, map.jacobian(xi))).collect()
+        self.xi.iter().zip(sides).map(|(&xi, side)| unit_normal(map, side, map.jacobian(xi))).collect()
     }
 }
 

@@ -226,7 +226,7 @@ impl LocalAdjoint<'_> {
         for OnPiece { part, side, start, nodes, xi } in self.conditions() {
             let BoundaryRow::Flux(coefficient) = problem.conditions[part].row(0) else { continue };
             let places = self.scene.places(self.s, &xi);
-            let fluxes = flux_symbols(problem, &places, side, 0)?;
+            let fluxes = flux_symbols(problem, &places, &places.normals(side), 0)?;
             let k = match coefficient {
                 Some(k) => places.boundary_values(k, "boundary")?,
                 None => vec![0.0; xi.len()],

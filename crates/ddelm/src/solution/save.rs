@@ -226,7 +226,9 @@ pub fn decode(bytes: &[u8]) -> std::result::Result<Saved, String> {
     }
     let metadata: Metadata = serde_json::from_str(text).map_err(broken)?;
     if version < MIRRORED && matches!(metadata.geometry, Geometry::Rings { .. }) {
-        return Err(format!("its rings are those of version {version}, and those of version {MIRRORED} run otherwise: solve again"));
+        return Err(format!(
+            "its rings are those of version {version}, and those of version {MIRRORED} run otherwise: solve again"
+        ));
     }
     let tensors = Tensors::parse(bytes)?;
 

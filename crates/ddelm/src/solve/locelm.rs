@@ -73,7 +73,10 @@ pub fn solve(
         gather.unknowns.iter().for_each(|&(row, unknown)| trace[inside + row] = Some(unknown));
         let unit = |jump: usize| flux_unit(numbering, &scales, jump) / scale(jump);
         let jumps = gather.fluxes.iter().map(|&(row, jump)| (row, jump, unit(jump))).collect();
-        let f = side.of(s, &DataRows::new(&rows, perimeter_kinds(&stages.scene, collocation, s)), &[problem.data()])?.col_as_slice(0).to_vec();
+        let f = side
+            .of(s, &DataRows::new(&rows, perimeter_kinds(&stages.scene, collocation, s)), &[problem.data()])?
+            .col_as_slice(0)
+            .to_vec();
         blocks.push(Block { k, a, f, trace, jumps });
     }
     let assemble = clock.elapsed().as_secs_f64();

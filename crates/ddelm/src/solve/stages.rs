@@ -11,14 +11,14 @@ use crate::base::progress::{Progress, Stage};
 use crate::domain::collocation::Nodes;
 use crate::domain::shape::{PerShape, Shape};
 use crate::interface::{Gather, Numbering};
+use crate::local::alike::alike;
 use crate::local::basis::{Needed, ReferenceBasis};
 use crate::local::local_factor::{BATCH, Columns, Local, LocalData, LocalFactor};
-use crate::local::alike::alike;
 use crate::local::operator::{EdgeScale, LocalRows, edge_scale, local_rows, perimeter_kinds};
 use crate::local::places::Scene;
 use crate::local::right_hand_side::DataRows;
 use crate::method::report::{FeaturesReport, RankSpan};
-use crate::method::settings::InterfaceSolver;
+use crate::method::settings::{Coupling, InterfaceSolver};
 use crate::network::features::Networks;
 use crate::network::symbol::{ORDERS, Symbols};
 use crate::solve::plan::Plan;
@@ -170,10 +170,15 @@ impl<'a> Stages<'a> {
                 shortest: self.plan.settings.interface == InterfaceSolver::Cg,
             },
         };
-        let rows = &assembled.rows[members[0]];
+        let (rows, weights) = (&assembled.rows[members[0]], self.plan.weights);
         let coupling = self.plan.settings.coupling();
-        let mut factor =
-            LocalFactor::new(columns, collocation, rows, self.plan.weights, coupling, &trace_rows, &flux_rows)?;
+        if let (Some(known), &[k], Columns::Basis(basis), Coupling::FluxBalance) = (known, members, columns, coupling) {
+            let asked = [&trace_rows[..], &flux_rows[..]];
+            let f = known(k)?;
+            let (factor, data) = LocalFactor::for_data(basis, collocation, rows, weights, asked, f)?;
+            return Ok(SharedFactor { factor: Arc::new(factor), trace_rows, flux_rows, data: vec![data] });
+        }
+        let mut factor = LocalFactor::new(columns, collocation, rows, weights, coupling, &trace_rows, &flux_rows)?;
         let mut data = Vec::new();
         if let Some(known) = known {
             let batch = |members: &[usize]| -> Result<Vec<LocalData>> {

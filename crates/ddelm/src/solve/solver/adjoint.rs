@@ -237,7 +237,7 @@ impl Adjoint {
                 let places = scene.places(s, xi);
                 let speed = |(&xi, w): (&Point, &f64)| w * side_speed(map, side, map.jacobian(xi));
                 let lengths: Vec<f64> = xi.iter().zip(&rule.around_weights).map(speed).collect();
-                let fluxes = flux_symbols(&self.problem, &places, side, equation.pairs() - 1)?;
+                let fluxes = flux_symbols(&self.problem, &places, &places.normals(side), equation.pairs() - 1)?;
                 let symbols: Vec<Symbol> = fluxes.iter().zip(&lengths).map(|(flux, &l)| flux.scaled(l)).collect();
                 seed.iter_mut().zip(self.seed(s, xi, &symbols)).for_each(|(sum, part)| *sum += part);
                 if let Some(diffusion) = equation.leading() {
