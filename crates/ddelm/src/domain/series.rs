@@ -41,10 +41,17 @@ struct Term {
     weights: [f64; 6],
 }
 
-/// A linear condition on the polynomials: what its terms add up to.
+/// A linear condition on the polynomials: what its one or two terms add up to. There are thousands, so they are no lists.
 struct Row {
-    terms: Vec<Term>,
+    term: Term,
+    other: Option<Term>,
     value: f64,
+}
+
+impl Row {
+    fn terms(&self) -> impl Iterator<Item = &Term> {
+        std::iter::once(&self.term).chain(&self.other)
+    }
 }
 
 /// Polynomials of some degree, and the factorizations of the rows that they had to satisfy.
@@ -114,10 +121,10 @@ impl Series {
 
     fn matrix(&self, rows: &[Row]) -> Mat<f64> {
         let each = (self.degree + 1) * (self.degree + 2) / 2;
-        let groups = rows.iter().flat_map(|row| &row.terms).map(|term| term.group + 1).max().unwrap_or(0);
+        let groups = rows.iter().flat_map(Row::terms).map(|term| term.group + 1).max().unwrap_or(0);
         let mut matrix = Mat::zeros(rows.len(), groups * each);
         for (i, row) in rows.iter().enumerate() {
-            for term in &row.terms {
+            for term in row.terms() {
                 add_polynomials(self.degree, term, |k, value| matrix[(i, term.group * each + k)] += value);
             }
         }
@@ -134,7 +141,8 @@ fn are_same(a: &[Row], b: &[Row]) -> bool {
             && a.at.iter().zip(&b.at).all(|pair| near(pair, 1.0))
             && a.weights.iter().zip(&b.weights).all(|pair| near(pair, size))
     };
-    let same = |(a, b): (&Row, &Row)| a.terms.len() == b.terms.len() && a.terms.iter().zip(&b.terms).all(same_term);
+    let same =
+        |(a, b): (&Row, &Row)| a.other.is_some() == b.other.is_some() && a.terms().zip(b.terms()).all(same_term);
     a.len() == b.len() && a.iter().zip(b).all(same)
 }
 
@@ -242,8 +250,8 @@ impl Rows<'_> {
         let square = radius * radius;
         for (i, &at) in offsets.iter().enumerate() {
             let weights = [zeroth[i], first[0][i], first[1][i], -a[0][i], -a[1][i] - a[2][i], -a[3][i]];
-            let terms = vec![self.term(group, at, weights.map(|v| square * v))];
-            self.rows.push(Row { terms, value: square * f[i] });
+            let term = self.term(group, at, weights.map(|v| square * v));
+            self.rows.push(Row { term, other: None, value: square * f[i] });
         }
         Ok(())
     }
@@ -268,8 +276,8 @@ impl Rows<'_> {
             } else {
                 ([1.0, 0.0, 0.0, 0.0, 0.0, 0.0], 0.5 * (at_point[0] + at_point[3]))
             };
-            let terms = vec![self.term(group, at, weights.map(|v| scale * v))];
-            self.rows.push(Row { terms, value: scale * g[i] });
+            let term = self.term(group, at, weights.map(|v| scale * v));
+            self.rows.push(Row { term, other: None, value: scale * g[i] });
         }
         Ok(())
     }
@@ -289,13 +297,16 @@ impl Rows<'_> {
             }
             // u itself is continuous, not u times the diffusion.
             let mean = tensors.iter().map(|a| 0.25 * (a[0] + a[3])).sum::<f64>();
-            let (mut value, mut flux) = (Vec::new(), Vec::new());
-            for (((_, group), sign), a) in sides.into_iter().zip([1.0, -1.0]).zip(tensors) {
-                let [x, y] = conormal(a, normal);
-                value.push(self.term(group, at, [sign * mean, 0.0, 0.0, 0.0, 0.0, 0.0]));
-                flux.push(self.term(group, at, [0.0, x, y, 0.0, 0.0, 0.0].map(|v| sign * radius * v)));
+            let on = |k: usize, sign: f64| {
+                let ((_, group), [x, y]) = (sides[k], conormal(tensors[k], normal));
+                let value = self.term(group, at, [sign * mean, 0.0, 0.0, 0.0, 0.0, 0.0]);
+                let flux = self.term(group, at, [0.0, x, y, 0.0, 0.0, 0.0].map(|v| sign * radius * v));
+                [value, flux]
+            };
+            let ([value, flux], [other_value, other_flux]) = (on(0, 1.0), on(1, -1.0));
+            for (term, other) in [(value, other_value), (flux, other_flux)] {
+                self.rows.push(Row { term, other: Some(other), value: 0.0 });
             }
-            self.rows.extend([value, flux].map(|terms| Row { terms, value: 0.0 }));
         }
         Ok(())
     }
