@@ -225,3 +225,15 @@ fn what_limits_end_with_is_the_best_that_was_found_and_says_so() {
         assert!(!report.attempts.is_empty());
     }
 }
+
+#[test]
+fn a_limit_of_time_does_not_make_a_solution_solved() {
+    // The flux at the left side is infinite. Rounds soon differ by little, and by far less than each of them is wrong.
+    let text = format!(
+        "{SQUARE}[equation]\nsource = \"0.24*x^(-1.4)\"\n[boundary]\ndirichlet = \"x^0.6\"\n[exact]\nu = \"x^0.6\"\n\
+         [discretization]\ntolerance = 1e-5\nmax_seconds = 2\n"
+    );
+    let report = solve(&text).report;
+    let error = report.errors.as_ref().unwrap().l2;
+    assert!(report.status != Status::Solved || error < 3e-5, "{error:.1e} {:?}", report.attempts);
+}
