@@ -8,6 +8,7 @@ mod error;
 mod field;
 mod finite_element;
 mod gradient;
+mod memory;
 mod networks;
 mod options;
 mod problem;
@@ -18,11 +19,13 @@ mod solver;
 mod sweep;
 mod watch;
 
-use pyo3::prelude::*;
+use pyo3::prelude::pymodule;
 
 /// The method, in Rust.
 #[pymodule(gil_used = true)]
 mod _native {
+    use pyo3::prelude::*;
+
     #[pymodule_export]
     use crate::case::{Case, File};
     #[pymodule_export]
@@ -55,4 +58,10 @@ mod _native {
     #[pymodule_export]
     #[allow(non_upper_case_globals, reason = "the name that Python expects")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_init]
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::memory::keep();
+        Ok(())
+    }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ddelm::domain::map::{Affine, MapRef, Point, Polar};
 use ddelm::domain::shape_map::ShapeMap;
 use ddelm::problem::field::{FieldRef, Samples};
+use ddelm::problem::model::Diffusion;
 use ddelm::{
     Condition, Decomposition, Equation, Problem, ProblemFile, Settings, Silent, Solution, Solver, constant, function,
 };
@@ -315,6 +316,61 @@ fn eigenfunctions_have_rings() {
     assert!((found.eigenvalue.value - 9.639_723_844_021_9).abs() < 1e-9, "{}", found.eigenvalue.value);
 }
 
+/// Four corners, two halves of a square each: four rings are factored, and one square.
+#[test]
+fn congruent_rings_are_factored_once() {
+    let rest = "[discretization]\nestimate = false\npoints = 12\nsubdomains = [4, 4]\n";
+    let solution = file("x = [0, 1]\ny = [0, 1]", "1", rest).case().unwrap().solve(&Silent).unwrap();
+    assert_eq!((solution.report.rings, solution.report.features.factorizations), (4, 5));
+    let here = points(&SQUARE, [[0.0, 1.0]; 2], |_| true);
+    let mirrored: Vec<Point> = here.iter().map(|&[x, y]| [y, 1.0 - x]).collect();
+    let error = relative_l2(&values(&solution, &here), &values(&solution, &mirrored));
+    assert!(error < 1e-9, "{error:.1e}");
+}
+
+/// Where a tensor or an advection prefers a direction, or conditions differ, corners are not alike.
+#[test]
+fn corners_that_are_not_alike_share_nothing() {
+    let exact = function(|x: f64, y: f64| x.exp() * y.cos());
+    let robin = |k: f64, flux: fn(f64, f64) -> f64| {
+        let g = function(move |x: f64, y: f64| flux(x, y) + k * x.exp() * y.cos());
+        Condition::robin(constant(k), g)
+    };
+    let given = Condition::dirichlet(exact.clone());
+    let grid = || with_rings(Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [3, 3]).unwrap(), &SQUARE, 2.0);
+    let here = points(&SQUARE, [[0.0, 1.0]; 2], |_| true);
+    let laplacian = Problem {
+        equation: Equation::poisson(),
+        source: constant(0.0),
+        conditions: vec![
+            robin(1.0, |x, y| -x.exp() * y.cos()),
+            robin(20.0, |x, y| x.exp() * y.cos()),
+            given.clone(),
+            given.clone(),
+        ],
+        mean: None,
+        exact: Some(exact),
+    };
+    check(&laplacian, grid, &here, [1e-9, 1e-10]);
+    let tensor = [[2.0, 0.5], [0.5, 1.0]].map(|row: [f64; 2]| row.map(constant));
+    let directed = Problem {
+        equation: Equation::second_order(
+            Diffusion::Tensor(tensor),
+            Some([constant(1.0), constant(-2.0)]),
+            Some(constant(3.0)),
+        ),
+        source: function(|x: f64, y: f64| 3.0 * x.exp() * (y.cos() + y.sin())),
+        conditions: vec![
+            robin(1.0, |x, y| -x.exp() * (2.0 * y.cos() - 0.5 * y.sin())),
+            robin(20.0, |x, y| x.exp() * (2.0 * y.cos() - 0.5 * y.sin())),
+            given.clone(),
+            given,
+        ],
+        ..laplacian
+    };
+    check(&directed, grid, &here, [1e-9, 1e-10]);
+}
+
 /// u is exact at and next to a corner at any angle and any distance; its gradient to rounding over the distance, and infinite in the corner.
 #[test]
 fn evaluation_next_to_a_corner() {
@@ -327,7 +383,7 @@ fn evaluation_next_to_a_corner() {
         assert!((found.u[0] - exact).abs() < 2e-11, "{r:e} {angle}: {} {exact}", found.u[0]);
         let slope = r.powf(-1.0 / 3.0) / 1.5;
         let error = (found.ux[0] + slope * (angle / 3.0).sin()).hypot(found.uy[0] - slope * (angle / 3.0).cos());
-        assert!(r < 1e-14 || error < 1e-10 * slope + 1e-11 / r, "{r:e} {angle}: {error:e}");
+        assert!(r < 1e-14 || error < 1e-10 * slope + 2e-11 / r, "{r:e} {angle}: {error:e}");
     }
     let corner = solution.gradients(&[0.0], &[0.0]);
     assert!(corner.u[0].abs() < 1e-11 && corner.ux[0].is_infinite() && corner.uy[0].is_infinite());

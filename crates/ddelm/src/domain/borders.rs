@@ -101,7 +101,9 @@ fn line(decomposition: &Decomposition, subdomain: usize, side: usize, span: Span
     let map = &decomposition.subdomains[subdomain].map;
     let steps = if map.affine().is_some() { 1 } else { STEPS };
     let at = |k: usize| map.shape().side_point(side, span.along(k as f64 / steps as f64));
-    (0..=steps).map(|k| map.point(at(k))).collect()
+    let along = (0..=steps).map(|k| map.point(at(k)));
+    // Counter-clockwise.
+    if map.is_mirrored() { along.rev().collect() } else { along.collect() }
 }
 
 fn near(p: Point, q: Point, size: f64) -> bool {

@@ -200,6 +200,12 @@ impl Collocation {
     }
 }
 
+/// Rows of K of a square without hanging sides, without making its nodes.
+pub fn rows_of_square(nodes: Nodes, points: usize, pairs: usize) -> usize {
+    let (corners, balance) = if nodes == Nodes::Uniform { (4, 0) } else { (0, 1) };
+    (points - 1) * (points - 1) + pairs * (4 * side_nodes(nodes, points, pairs) + corners) + balance
+}
+
 /// The nodes of all shapes that a decomposition has. Those of the sides are the same for all.
 pub type Collocations = PerShape<Collocation>;
 
@@ -278,6 +284,10 @@ mod tests {
         assert_eq!(chebyshev.rows(), 15 * 15 + 4 * 11 + 1);
         assert_eq!(chebyshev.perimeter.len(), 12 * 11);
         assert!((chebyshev.side[3] + chebyshev.side[7] - 1.0).abs() < 1e-15);
+        for (nodes, points, pairs) in [(Nodes::Uniform, 9, 1), (Nodes::Chebyshev, 13, 1), (Nodes::Chebyshev, 17, 2)] {
+            let made = Collocation::new(Shape::Quadrilateral, nodes, points, pairs, false);
+            assert_eq!(rows_of_square(nodes, points, pairs), made.rows());
+        }
     }
 
     #[test]

@@ -2,8 +2,8 @@
 //!
 //! A decomposition is a forest: roots are the cells of a grid, maps that are glued where their sides meet, or the elements of
 //! a mesh, and subdomains are its leaves. A side of a subdomain is one piece, or two where it meets two smaller neighbours;
-//! a piece lies on a part of the boundary or is one of the two sides of an edge. Sides run counter-clockwise, so that the
-//! two sides of an edge run in opposite directions.
+//! a piece lies on a part of the boundary or is one of the two sides of an edge. Sides run counter-clockwise in the reference shape, so
+//! that the two sides of an edge run in opposite directions, unless one of them belongs to a mirrored subdomain.
 //!
 //! No other file knows that the subdomains of a rectangle form a grid.
 
@@ -14,7 +14,7 @@ use crate::problem::model::SIDES;
 
 use super::boxes::BoxTree;
 use super::forest::{Forest, LeafBehind, LeafPiece, Root, RootSide, Span, Wish};
-use super::map::{Affine, Map, MapRef, Part, Point, determinant, side_speed};
+use super::map::{Affine, Map, MapRef, Part, Point, magnification, side_speed};
 use super::mesh::Mesh;
 use super::plane::Rectangle;
 use super::shape::Shape;
@@ -28,7 +28,8 @@ pub enum Behind {
     Edge {
         /// Index into [`Decomposition::edges`].
         edge: usize,
-        /// Whether the side runs against the edge: it is the second of its sides.
+        /// Whether the side runs against the edge. It does if it is the second of its sides, unless one of the two maps, and not the
+        /// other, [turns its shape over](Map::is_mirrored).
         reversed: bool,
     },
     /// The point that rings end at: what is left inside of the innermost one has no subdomain.
@@ -454,7 +455,8 @@ fn join(subdomains: &mut [Subdomain], pieces: &[Vec<Vec<LeafPiece>>]) -> Vec<Edg
                     let known = subdomains[t].pieces.iter().find(met).map(|p| p.behind);
                     let Some(Behind::Edge { edge, .. }) = known else { unreachable!("both sides of an edge name it") };
                     debug_assert_eq!(edges[edge].sides[0], first);
-                    Behind::Edge { edge, reversed: true }
+                    let mirrored = [s, t].map(|s| subdomains[s].map.is_mirrored());
+                    Behind::Edge { edge, reversed: mirrored[0] == mirrored[1] }
                 }
                 LeafBehind::Leaf(t, other, span) => {
                     let first = EdgeSide { subdomain: s, side, span: piece.span };
@@ -493,8 +495,12 @@ fn number_vertices(subdomains: &mut [Subdomain], edges: &[Edge]) -> Vec<Vertex> 
         [(side.span != Span::Second).then(|| at(0)), (side.span != Span::First).then(|| at(1))]
     };
     for edge in edges {
-        let [[a0, a1], [b0, b1]] = edge.sides.each_ref().map(corners);
-        for (a, b) in [(a0, b1), (a1, b0)] {
+        let [[a0, a1], mut b] = edge.sides.each_ref().map(corners);
+        let [first, second] = edge.sides.each_ref().map(|side| subdomains[side.subdomain].map.is_mirrored());
+        if first == second {
+            b.reverse();
+        }
+        for (a, b) in [(a0, b[0]), (a1, b[1])] {
             if let (Some(a), Some(b)) = (a, b) {
                 let (a, b) = (find(&mut parent, a), find(&mut parent, b));
                 parent[a.max(b)] = a.min(b);
@@ -539,7 +545,7 @@ fn number_vertices(subdomains: &mut [Subdomain], edges: &[Edge]) -> Vec<Vertex> 
 pub fn width_across(map: &dyn Map, side: usize) -> f64 {
     let shape = map.shape();
     let middle = shape.side_point(side, 0.5);
-    determinant(map.jacobian(shape.center())) / side_speed(map, side, map.jacobian(middle))
+    magnification(map.jacobian(shape.center())) / side_speed(map, side, map.jacobian(middle))
 }
 
 /// Points on the sides of a subdomain: its corners, and more where they are curved.

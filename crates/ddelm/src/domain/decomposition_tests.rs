@@ -84,7 +84,7 @@ fn sides_that_only_partly_match_are_refused_by_name() {
 fn a_map_that_folds_away_from_its_centre_is_refused_with_subdomain_and_point() {
     // The Jacobian is positive at the centre and negative near the corner (1, 1).
     let arrow = Quadrilateral { corners: [[1.0, 0.0], [2.0, 0.0], [1.0, 1.0], [1.3, 0.3]] };
-    assert!(determinant(arrow.jacobian([0.5, 0.5])) > 0.0);
+    assert!(crate::domain::map::determinant(arrow.jacobian([0.5, 0.5])) > 0.0);
     let maps: Vec<MapRef> = vec![Arc::new(Affine::rectangle([0.0, 0.0], 1.0, 1.0)), Arc::new(arrow)];
     let message = Decomposition::from_maps(maps, 1, |_| 0).err().unwrap().to_string();
     assert!(message.contains("Jacobian of subdomain 1") && message.contains("x = "), "{message}");

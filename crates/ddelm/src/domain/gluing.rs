@@ -207,8 +207,9 @@ fn fold(map: &dyn Map) -> Option<(Point, f64)> {
     fold_at(map, map.shape().lattice(steps))
 }
 
-/// The first of some reference points at which the Jacobian of a map is not positive, and its determinant there.
+/// The first of some reference points at which the Jacobian of a map has the wrong sign, and its determinant there.
 pub(crate) fn fold_at(map: &dyn Map, mut points: impl Iterator<Item = Point>) -> Option<(Point, f64)> {
-    let sound = |det: f64| det > 0.0 && det.is_finite();
+    let sign = if map.is_mirrored() { -1.0 } else { 1.0 };
+    let sound = |det: f64| sign * det > 0.0 && det.is_finite();
     points.find_map(|xi| Some((xi, determinant(map.jacobian(xi)))).filter(|&(_, det)| !sound(det)))
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use super::plane::Point;
+use super::plane::dot;
 use super::shape::Shape;
 use ring::RingDescription;
 
@@ -66,6 +67,17 @@ pub trait Map: Send + Sync {
         None
     }
 
+    /// Whether the map turns the reference shape over: then its sides run clockwise.
+    fn is_mirrored(&self) -> bool {
+        false
+    }
+
+    /// What the derivatives of the map depend on, if that is two vectors; see [`Form`].
+    fn form(&self) -> Option<Form> {
+        let [x, y] = self.affine()?.jacobian;
+        Some(Form { vectors: [[x[0], y[0]], [x[1], y[1]]], shape: self.shape(), rings: None })
+    }
+
     /// The map as numbers that can be written to a file, if it has them.
     fn description(&self) -> Option<MapDescription> {
         None
@@ -98,6 +110,25 @@ pub trait Map: Send + Sync {
     }
 }
 
+/// A map up to shifts: maps with the same form have the same J and H everywhere.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Form {
+    /// The vectors that J and H are made of: the columns of an affine map, or the rays of a ring to the ends of its outer side.
+    pub vectors: [Point; 2],
+    /// The reference shape.
+    pub shape: Shape,
+    /// What else a ring is made of: where it begins and ends, and whether it is the innermost one.
+    pub rings: Option<([f64; 2], bool)>,
+}
+
+impl Form {
+    /// The products of the vectors with each other: what is left of them up to turns and reflections.
+    pub fn products(&self) -> [f64; 3] {
+        let [a, b] = self.vectors;
+        [dot(a, a), dot(a, b), dot(b, b)]
+    }
+}
+
 /// A point of the reference square, moved onto it if it lies outside by no more than rounding.
 fn clamp_to_square(xi: Point, slack: f64) -> Option<Point> {
     let inside = |t: f64| (-slack..=1.0 + slack).contains(&t);
@@ -124,6 +155,11 @@ fn solve2(j: [[f64; 2]; 2], r: Point) -> Point {
 /// `det J`.
 pub fn determinant(j: [[f64; 2]; 2]) -> f64 {
     j[0][0] * j[1][1] - j[0][1] * j[1][0]
+}
+
+/// `|det J|`: how many times larger a small area is than in the reference shape.
+pub fn magnification(j: [[f64; 2]; 2]) -> f64 {
+    determinant(j).abs()
 }
 
 /// `J^-1`: the rows are the gradients of the reference coordinates, `I[k][a] = dxi_k / dx_a`.
@@ -336,7 +372,7 @@ impl Map for Part {
 /// A shared map.
 pub type MapRef = Arc<dyn Map>;
 
-/// `dx/ds` along a side, counter-clockwise.
+/// `dx/ds` along a side, counter-clockwise in the reference shape.
 pub fn side_tangent(map: &dyn Map, side: usize, jacobian: [[f64; 2]; 2]) -> Point {
     let v = map.shape().side_vector(side);
     jacobian.map(|row| row[0] * v[0] + row[1] * v[1])
@@ -348,10 +384,10 @@ pub fn side_speed(map: &dyn Map, side: usize, jacobian: [[f64; 2]; 2]) -> f64 {
     t[0].hypot(t[1])
 }
 
-/// The outward unit normal of the subdomain on a side: the tangent, turned to the right.
+/// The outward unit normal of the subdomain on a side: the tangent, turned to the right, or to the left where sides run clockwise.
 pub fn unit_normal(map: &dyn Map, side: usize, jacobian: [[f64; 2]; 2]) -> Point {
     let t = side_tangent(map, side, jacobian);
-    let length = t[0].hypot(t[1]);
+    let length = if map.is_mirrored() { -t[0].hypot(t[1]) } else { t[0].hypot(t[1]) };
     [t[1] / length, -t[0] / length]
 }
 

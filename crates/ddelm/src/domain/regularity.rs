@@ -9,7 +9,7 @@
 //! 2. there is a series: otherwise whole exponents come with logarithms. For `-Lap u = f`, u = 0 on both sides of a right angle, f = 1 has none
 //!    (`r^2 log r`), nor has `f = x^2` (`r^4 log r`), but `f = x y` has.
 //!
-//! The second is asked of [polynomials](crate::domain::series) on two neighbourhoods of the vertex. What they leave, in units of the source,
+//! The second is asked of [polynomials](crate::domain::series) on three neighbourhoods of the vertex. What they leave, in units of the source,
 //! is compared with the data of the whole problem, and with what the points of an element resolve: about a quarter of a unit square f = 1 leaves
 //! `2e-5`, and `f = x^2` leaves `1e-9`; `r^6 log r` is too smooth to be found, and to do harm. Rings resolve a solution to `5^-n` or better with n points
 //! per side (f = 1 to 1e-5, 3e-7, 5e-9, 1e-10, 9e-12, 4e-13 with 6, 8, ..., 16), and without them an error is left that falls like `n^-4`: where the
@@ -40,8 +40,9 @@ pub enum Regularity {
     },
 }
 
-/// Neighbourhoods on which a series is looked for, relative to the radius.
-const NEIGHBOURHOODS: [f64; 2] = [0.25, 1.0 / 16.0];
+/// Neighbourhoods on which a series is looked for, relative to the radius. What a singularity leaves is the same on all of them, or falls
+/// slowly; what the polynomials do not follow of smooth data, a wave say, falls by orders of magnitude from one to the next.
+const NEIGHBOURHOODS: [f64; 3] = [0.25, 1.0 / 16.0, 1.0 / 64.0];
 
 /// A residual below this, relative to the data, is none.
 const NEGLIGIBLE: f64 = 1e-11;

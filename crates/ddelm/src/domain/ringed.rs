@@ -38,11 +38,25 @@ const MOST_LEVELS: u32 = 3;
 /// How often elements are split until they can have rings.
 const MOST_ROUNDS: usize = 64;
 
-/// The sides of a ring: along the ray to p0, away from the vertex, along the ray to p1, toward the vertex.
-const FIRST_RAY: usize = 0;
+/// The sides of a ring away from the vertex and toward it. The others lie along its two rays.
 const OUTER: usize = 1;
-const LAST_RAY: usize = 2;
 const INNER: usize = 3;
+
+/// Whether the rings of a stack are mirrored: every second one, so that the two halves of a square, or of an isosceles triangle, have the
+/// same rings up to a reflection, which are factored once.
+fn is_mirrored(stack: usize) -> bool {
+    stack % 2 == 1
+}
+
+/// The side of the rings of a stack that lies along its first ray, counter-clockwise.
+fn first_ray(stack: usize) -> usize {
+    if is_mirrored(stack) { 2 } else { 0 }
+}
+
+/// ... and along its last one.
+fn last_ray(stack: usize) -> usize {
+    2 - first_ray(stack)
+}
 
 /// A corner of a root, or of one of its parts: what stays the same when leaves are split.
 type Place = (usize, [u64; 2]);
@@ -284,12 +298,9 @@ impl<'a> Builder<'a> {
 
     /// The new subdomain, and its side, that has a segment of a side of an element.
     fn at_segment(&self, element: usize, side: usize, segment: usize) -> (usize, usize) {
-        match self.outer_side(element, side) {
+        match self.stack_at(element, side, segment) {
             None => (self.starts[element], side),
-            Some((stacks, k)) => {
-                let before: usize = stacks.pieces[..k].iter().sum();
-                (self.ring(element, before + segment, 0), OUTER)
-            }
+            Some(stack) => (self.ring(element, stack, 0), OUTER),
         }
     }
 
@@ -320,10 +331,32 @@ impl<'a> Builder<'a> {
                 let (segment, span) = self.segment_at(&own, k, count);
                 let (other, there) = self.segment_at(&edge, count - 1 - k, count);
                 let (neighbour, its_side) = self.at_segment(edge.subdomain, edge.side, other);
+                let span = self.seen_from_ring(element, side, segment, span);
+                let there = self.seen_from_ring(edge.subdomain, edge.side, other, there);
                 rows[segment].push(LeafPiece { span, behind: LeafBehind::Leaf(neighbour, its_side, there) });
             }
         }
+        for (segment, row) in rows.iter_mut().enumerate() {
+            if self.stack_at(element, side, segment).is_some_and(is_mirrored) {
+                row.reverse();
+            }
+        }
         rows
+    }
+
+    /// The stack that has a segment of a side of an element, if it has any.
+    fn stack_at(&self, element: usize, side: usize, segment: usize) -> Option<usize> {
+        let (stacks, k) = self.outer_side(element, side)?;
+        Some(stacks.pieces[..k].iter().sum::<usize>() + segment)
+    }
+
+    /// A part of a segment of a side of an element, counter-clockwise, as a part of the side of its subdomain.
+    fn seen_from_ring(&self, element: usize, side: usize, segment: usize, span: Span) -> Span {
+        match (self.stack_at(element, side, segment).is_some_and(is_mirrored), span) {
+            (true, Span::First) => Span::Second,
+            (true, Span::Second) => Span::First,
+            _ => span,
+        }
     }
 
     /// The segment of a side, and which part of it, that is piece k of `count` equal ones of an edge.
@@ -348,8 +381,9 @@ impl<'a> Builder<'a> {
                 let there = &self.base.edges[edge].sides[usize::from(!reversed)];
                 let stacks = self.stacks[there.subdomain].as_ref().expect("both elements of a ray have stacks");
                 // A side that begins at the vertex is the first ray of its element, one that ends there the last one.
+                let last = stacks.count() - 1;
                 let (stack, side) =
-                    if there.side == stacks.corner { (0, FIRST_RAY) } else { (stacks.count() - 1, LAST_RAY) };
+                    if there.side == stacks.corner { (0, first_ray(0)) } else { (last, last_ray(last)) };
                 LeafBehind::Leaf(self.ring(there.subdomain, stack, ring), side, Span::Whole)
             }
             Behind::Core => unreachable!("a decomposition without rings has no core"),
@@ -367,18 +401,17 @@ impl<'a> Builder<'a> {
             whole(LeafBehind::Leaf(self.ring(element, stack, ring), side, Span::Whole))
         };
         let one = |stack: usize, ring: usize| {
-            vec![
-                match stack {
-                    0 => whole(self.behind_ray(element, stacks.corner, ring)),
-                    _ => meets(stack - 1, ring, LAST_RAY),
-                },
-                if ring == 0 { outer[stack].clone() } else { meets(stack, ring - 1, INNER) },
-                match stack + 1 == count {
-                    true => whole(self.behind_ray(element, (stacks.corner + sides - 1) % sides, ring)),
-                    false => meets(stack + 1, ring, FIRST_RAY),
-                },
-                if ring + 1 == depth { whole(LeafBehind::Core) } else { meets(stack, ring + 1, OUTER) },
-            ]
+            let first = match stack {
+                0 => whole(self.behind_ray(element, stacks.corner, ring)),
+                _ => meets(stack - 1, ring, last_ray(stack - 1)),
+            };
+            let last = match stack + 1 == count {
+                true => whole(self.behind_ray(element, (stacks.corner + sides - 1) % sides, ring)),
+                false => meets(stack + 1, ring, first_ray(stack + 1)),
+            };
+            let outer = if ring == 0 { outer[stack].clone() } else { meets(stack, ring - 1, INNER) };
+            let inner = if ring + 1 == depth { whole(LeafBehind::Core) } else { meets(stack, ring + 1, OUTER) };
+            if is_mirrored(stack) { vec![last, outer, first, inner] } else { vec![first, outer, last, inner] }
         };
         (0..count).flat_map(|stack| (0..depth).map(move |ring| (stack, ring))).map(|(s, r)| one(s, r)).collect()
     }
@@ -402,7 +435,9 @@ impl<'a> Builder<'a> {
                 }
                 Some(stacks) => {
                     let corner = self.corner_point(element, stacks.corner);
-                    for triangle in corner_triangles(element.map.shape(), stacks.corner, &stacks.pieces) {
+                    let triangles = corner_triangles(element.map.shape(), stacks.corner, &stacks.pieces);
+                    for (stack, [c, first, last]) in triangles.into_iter().enumerate() {
+                        let triangle = if is_mirrored(stack) { [c, last, first] } else { [c, first, last] };
                         let rings = ring_stack(&element.map, corner, triangle, &stacks.intervals);
                         for (k, ring) in rings.into_iter().enumerate() {
                             let place = (element.vertices[stacks.corner], k);

@@ -17,26 +17,44 @@ fn ringed(d: &Decomposition, points: &[Point], exponent: f64) -> Decomposition {
     d.with_rings(&at(d, points, exponent)).unwrap()
 }
 
+/// Whether the second side of an edge runs against it, as its subdomain says.
+fn runs_against(d: &Decomposition, number: usize) -> bool {
+    let EdgeSide { subdomain, side, span } = d.edges[number].sides[1];
+    let here = |piece: &&Piece| piece.side == side && piece.span == span;
+    match d.subdomains[subdomain].pieces.iter().find(here).unwrap().behind {
+        Behind::Edge { edge, reversed } if edge == number => reversed,
+        other => panic!("{other:?}"),
+    }
+}
+
 /// Both sides of every edge name the same points, to the rounding of their distance from the corner; every side is covered once; areas
 /// add up.
 fn check(d: &Decomposition, area: f64) {
-    for edge in &d.edges {
+    for (number, edge) in d.edges.iter().enumerate() {
         for t in [0.1, 0.5, 0.8] {
             let of = |side: &EdgeSide, t: f64| {
                 let map = &d.subdomains[side.subdomain].map;
                 map.point(map.shape().side_point(side.side, side.span.along(t)))
             };
-            let (p, q) = (of(&edge.sides[0], t), of(&edge.sides[1], 1.0 - t));
+            let there = if runs_against(d, number) { 1.0 - t } else { t };
+            let (p, q) = (of(&edge.sides[0], t), of(&edge.sides[1], there));
             assert!((p[0] - q[0]).hypot(p[1] - q[1]) < 1e-14, "{:?}: {p:?} {q:?}", edge.sides);
             // Next to a corner, also relative to the distance from it.
             let shift = |side: &EdgeSide, t: f64| {
                 let map = &d.subdomains[side.subdomain].map;
                 map.offset(map.shape().side_point(side.side, side.span.along(t)))
             };
-            let ((c, a), (e, b)) = (shift(&edge.sides[0], t), shift(&edge.sides[1], 1.0 - t));
+            let ((c, a), (e, b)) = (shift(&edge.sides[0], t), shift(&edge.sides[1], there));
             if c == e {
                 assert!((a[0] - b[0]).hypot(a[1] - b[1]) <= 1e-11 * a[0].hypot(a[1]), "{:?}", edge.sides);
             }
+        }
+    }
+    for s in &d.subdomains {
+        let points = s.map.shape().corners().iter().map(|&xi| s.map.point(xi));
+        for (vertex, p) in s.vertices.iter().zip(points) {
+            let q = d.vertices[*vertex].point;
+            assert!(d.is_periodic() || (p[0] - q[0]).hypot(p[1] - q[1]) < 1e-13, "{p:?} {q:?}");
         }
     }
     let mut sum = 0.0;
@@ -44,6 +62,8 @@ fn check(d: &Decomposition, area: f64) {
         for side in 0..s.vertices.len() {
             let covered: f64 = s.pieces.iter().filter(|p| p.side == side).map(|p| p.span.length()).sum();
             assert_eq!(covered, 1.0);
+            let spans: Vec<Span> = s.pieces.iter().filter(|p| p.side == side).map(|p| p.span).collect();
+            assert!(spans == [Span::Whole] || spans == [Span::First, Span::Second], "{spans:?}");
         }
         let (t, w) = crate::algebra::quadrature::gauss(40);
         for (x, a) in t.iter().zip(&w) {
@@ -53,8 +73,8 @@ fn check(d: &Decomposition, area: f64) {
                     Shape::Triangle => ([*x, (1.0 - x) * y], a * b * (1.0 - x)),
                 };
                 let det = crate::domain::map::determinant(s.map.jacobian(xi));
-                assert!(det > 0.0);
-                sum += weight * det;
+                assert_eq!(det < 0.0, s.map.is_mirrored());
+                sum += weight * det.abs();
             }
         }
     }

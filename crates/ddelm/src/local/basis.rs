@@ -12,9 +12,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use faer::prelude::{Reborrow, ReborrowMut};
 use faer::{Mat, MatRef};
+use pulp::Arch;
 
 use crate::algebra::factor::{
-    PivotedQr, TruncatedSvd, multiply_add, pivoted_qr, qr, solve_upper, solve_upper_right, truncated_svd,
+    PivotedQr, TruncatedSvd, multiply, multiply_add, multiply_add_vector, pivoted_qr, qr, solve_upper,
+    solve_upper_right, truncated_svd,
 };
 use crate::base::error::Result;
 use crate::domain::collocation::Collocation;
@@ -163,19 +165,45 @@ impl ReferenceBasis {
         let tables = &self.tables[part as usize];
         let index: Vec<usize> = (0..rows.len()).map(nodes).collect();
         let consecutive = index.windows(2).all(|w| w[1] == w[0] + 1);
-        for j in 0..self.rank {
-            let column = out.as_mut().col_mut(j).try_as_col_major_mut().expect("columns are contiguous").as_slice_mut();
-            column.fill(0.0);
-            for (c, start) in rows.coefficients().iter().zip(tables.starts) {
-                let (Some(c), Some(start)) = (c, start) else { continue };
-                let values = &tables.values.col_as_slice(j)[start..];
-                if consecutive && !index.is_empty() {
-                    let values = &values[index[0]..index[0] + index.len()];
-                    column.iter_mut().zip(*c).zip(values).for_each(|((k, c), v)| *k += c * v);
-                } else {
-                    column.iter_mut().zip(*c).zip(&index).for_each(|((k, c), &i)| *k += c * values[i]);
+        let terms: Vec<(&[f64], usize)> = self.terms(part, rows).collect();
+        Arch::new().dispatch(|| {
+            for j in 0..self.rank {
+                let column =
+                    out.as_mut().col_mut(j).try_as_col_major_mut().expect("columns are contiguous").as_slice_mut();
+                column.fill(0.0);
+                for &(c, start) in &terms {
+                    let values = &tables.values.col_as_slice(j)[start..];
+                    if consecutive && !index.is_empty() {
+                        let values = &values[index[0]..index[0] + index.len()];
+                        column.iter_mut().zip(c).zip(values).for_each(|((k, c), v)| *k += c * v);
+                    } else {
+                        column.iter_mut().zip(c).zip(&index).for_each(|((k, c), &i)| *k += c * values[i]);
+                    }
                 }
             }
+        });
+    }
+
+    /// The coefficients of rows, each with the first row of the table of its derivative.
+    fn terms<'a>(&self, part: Part, rows: &'a Symbols) -> impl Iterator<Item = (&'a [f64], usize)> {
+        rows.coefficients()
+            .into_iter()
+            .zip(self.tables[part as usize].starts)
+            .filter_map(|(c, start)| Some((c?, start?)))
+    }
+
+    /// The tables of a part times coefficients, one column for each: what [`ReferenceBasis::subtract`] combines.
+    pub fn images(&self, part: Part, coefficients: &Mat<f64>) -> Mat<f64> {
+        let values = &self.tables[part as usize].values;
+        let mut out = Mat::zeros(values.nrows(), coefficients.ncols());
+        multiply(out.as_mut(), values.as_ref(), coefficients.as_ref());
+        out
+    }
+
+    /// `out[i] -= (L_i u)(xi_i)` for the u that has this column of [`ReferenceBasis::images`]; row i stands at node `nodes(i)`.
+    pub fn subtract(&self, part: Part, rows: &Symbols, nodes: impl Fn(usize) -> usize, image: &[f64], out: &mut [f64]) {
+        for (c, start) in self.terms(part, rows) {
+            out.iter_mut().zip(c).enumerate().for_each(|(i, (out, c))| *out -= c * image[start + nodes(i)]);
         }
     }
 
@@ -211,13 +239,9 @@ impl ReferenceBasis {
 
     /// Adds `sum_i (L_i psi_j)(xi_i)` over the points of a part to every `out[j]`: row i stands at point i.
     pub fn add_sums(&self, part: Part, rows: &Symbols, out: &mut [f64]) {
-        let tables = &self.tables[part as usize];
-        for (j, out) in out.iter_mut().enumerate() {
-            for (c, start) in rows.coefficients().iter().zip(tables.starts) {
-                let (Some(c), Some(start)) = (c, start) else { continue };
-                let values = &tables.values.col_as_slice(j)[start..start + c.len()];
-                *out += c.iter().zip(values).map(|(c, v)| c * v).sum::<f64>();
-            }
+        for (c, start) in self.terms(part, rows) {
+            let values = self.tables[part as usize].values.as_ref().subrows(start, c.len());
+            multiply_add_vector(out, 1.0, values.transpose(), c);
         }
     }
 }

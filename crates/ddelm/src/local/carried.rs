@@ -30,19 +30,25 @@ pub(crate) fn carries(scene: &Scene<'_>, collocation: &Collocation, edge: &Edge)
     }
     let seen_from = |side: &EdgeSide| {
         let xi = along_edge(decomposition, collocation, side);
-        drift(scene, &scene.places(side.subdomain, &xi), side.side)
+        let places = scene.places(side.subdomain, &xi);
+        drift(scene, &places, &places.normals(side.side))
     };
-    let (Some(first), Some(second)) = (seen_from(&edge.sides[0])?, seen_from(&edge.sides[1])?) else { return Ok(None) };
-    // The neighbour runs the other way, and its normal points the other way.
+    let (Some(first), Some(mut second)) = (seen_from(&edge.sides[0])?, seen_from(&edge.sides[1])?) else {
+        return Ok(None);
+    };
+    // The normal of the neighbour points the other way, and its side runs the other way unless one of them is mirrored.
+    let [a, b] = edge.sides.each_ref().map(|side| decomposition.subdomains[side.subdomain].map.is_mirrored());
+    if a == b {
+        second.reverse();
+    }
     let fastest = first.iter().chain(&second).fold(0.0, |fastest: f64, v| fastest.max(v.abs()));
-    let same = first.iter().zip(second.iter().rev()).all(|(a, b)| (a + b).abs() <= SAME_DRIFT * fastest);
+    let same = first.iter().zip(&second).all(|(a, b)| (a + b).abs() <= SAME_DRIFT * fastest);
     Ok(same.then_some(first))
 }
 
-/// `b . n` at points of a side, if there is advection.
-pub(crate) fn drift(scene: &Scene<'_>, places: &Places<'_>, side: usize) -> Result<Option<Vec<f64>>> {
+/// `b . n` at points with these outward unit normals, if there is advection.
+pub(crate) fn drift(scene: &Scene<'_>, places: &Places<'_>, normals: &[Point]) -> Result<Option<Vec<f64>>> {
     let Some([bx, by]) = scene.problem.equation.advection() else { return Ok(None) };
     let (bx, by) = (places.values(bx, "equation.advection")?, places.values(by, "equation.advection")?);
-    let normals = places.normals(side);
     Ok(Some(normals.iter().zip(bx.iter().zip(&by)).map(|(n, (x, y))| n[0] * x + n[1] * y).collect()))
 }

@@ -13,6 +13,9 @@
 //!
 //! For other data Q and R are kept, which is most of the memory. A solve for known data forgets them as soon as a
 //! subdomain is done.
+//!
+//! Where data are known and no other subdomain has the same rows, Q is not needed at all: Y and y_F come from the
+//! normal equations, and residuals are evaluated by the tables of the basis.
 
 use std::sync::Arc;
 
@@ -58,7 +61,7 @@ pub enum Columns<'a> {
 
 /// The neurons that pivoting chose; the others have zero.
 #[derive(Debug, Clone)]
-struct Selection {
+pub(super) struct Selection {
     /// The neurons, in the order of the coefficients.
     columns: Vec<usize>,
     /// Neurons of the network.
@@ -78,7 +81,7 @@ impl Selection {
 
 /// Q, and R where it is not part of the lift.
 #[derive(Debug, Clone)]
-enum Orthogonal {
+pub(super) enum Orthogonal {
     Qr(Qr),
     Q(Householder),
 }
@@ -101,21 +104,23 @@ impl Orthogonal {
 #[derive(Debug, Clone)]
 pub struct LocalFactor {
     /// `None` once it is forgotten.
-    orthogonal: Option<Orthogonal>,
+    pub(super) orthogonal: Option<Orthogonal>,
     /// Rows of K.
     pub rows: usize,
     /// Number of independent columns.
     pub rank: usize,
     /// From y to the coefficients of the neurons; `None` where they are coefficients in the shared basis.
-    lift: Option<Lift>,
+    pub(super) lift: Option<Lift>,
     /// The neurons that the coefficients belong to; `None` is all.
-    selection: Option<Selection>,
+    pub(super) selection: Option<Selection>,
     /// A, for the flux rows asked for, and the row of the flux balance; nothing once it is forgotten.
-    a: Mat<f64>,
+    pub(super) a: Mat<f64>,
     /// Y, for the trace rows asked for.
     pub y: Mat<f64>,
-    /// N, for the trace rows asked for.
+    /// N, for the trace rows asked for; nothing where the residual is evaluated.
     pub n: Mat<f64>,
+    /// E: for every trace row asked for its row in K and the entry there.
+    pub traces: Vec<(usize, f64)>,
     /// D = A Y
     pub d: Mat<f64>,
     /// T = N' N; nothing where only the fluxes are balanced.
@@ -190,8 +195,10 @@ impl Local {
 pub struct LocalData {
     /// y_F
     pub y: Mat<f64>,
-    /// n_F
+    /// n_F; nothing where the residual is evaluated.
     pub n: Mat<f64>,
+    /// F, where the residual is evaluated; nothing elsewhere.
+    pub f: Mat<f64>,
     /// A y_F: the fluxes without interface values, and the flux balance.
     pub flux: Mat<f64>,
     /// What the flux balance should be: the last entry of F.
@@ -218,7 +225,7 @@ impl LocalData {
     fn part(&self, k: usize, columns: usize) -> LocalData {
         let part = |m: &Mat<f64>| part_of(m, k, columns);
         let load = self.load[k * columns..(k + 1) * columns].to_vec();
-        LocalData { y: part(&self.y), n: part(&self.n), flux: part(&self.flux), load }
+        LocalData { y: part(&self.y), n: part(&self.n), f: Mat::new(), flux: part(&self.flux), load }
     }
 }
 
@@ -352,8 +359,21 @@ impl LocalFactor {
         trace_rows: &[usize],
         flux_rows: &[usize],
     ) -> Result<Self> {
-        let (k, mut a) = matrices(columns, collocation, rows, flux_rows);
-        let (height, inside) = (k.nrows(), rows.interior.len());
+        let (k, a) = matrices(columns, collocation, rows, flux_rows);
+        let traces = traces(collocation, rows, weights, trace_rows);
+        Self::by_inverse(columns, k, a, traces, coupling, rows.balance.as_ref())
+    }
+
+    /// Y and N by the truncated inverse of K.
+    pub(super) fn by_inverse(
+        columns: Columns<'_>,
+        k: Mat<f64>,
+        mut a: Mat<f64>,
+        traces: Vec<(usize, f64)>,
+        coupling: Coupling,
+        balance: Option<&Balance>,
+    ) -> Result<Self> {
+        let height = k.nrows();
         let Inverse { orthogonal, lift, selection } = match columns {
             Columns::Basis(_) => Inverse { orthogonal: Orthogonal::Qr(qr(k)?), lift: None, selection: None },
             Columns::Features { truncation, cut, guarded, shortest, .. } => {
@@ -372,11 +392,9 @@ impl LocalFactor {
             Some(Lift::Triangular(r)) => solve_upper_right(r.as_ref(), a.as_mut()),
             Some(Lift::Dense(lift)) => a = product(a.as_ref(), lift.as_ref()),
         }
-        let per = rows.layout.nodes.len();
-        let mut e = Mat::zeros(height, trace_rows.len());
-        for (j, &row) in trace_rows.iter().enumerate() {
-            let (pair, node) = (row / per, rows.layout.nodes[row % per]);
-            e[(inside + row, j)] = weights.interface(pair) * collocation.perimeter[node].root;
+        let mut e = Mat::zeros(height, traces.len());
+        for (j, &(row, entry)) in traces.iter().enumerate() {
+            e[(row, j)] = entry;
         }
         orthogonal.q().apply_transpose(e.as_mut());
         let rank = orthogonal.q().rank();
@@ -395,8 +413,9 @@ impl LocalFactor {
             Coupling::LeastSquares => product(n.transpose(), n.as_ref()),
             Coupling::FluxBalance => Mat::new(),
         };
-        let balance = rows.balance.as_ref().map(|balance| balance.scale);
-        Ok(LocalFactor { orthogonal: Some(orthogonal), rows: height, rank, lift, selection, a, y, n, d, t, balance })
+        let balance = balance.map(|balance| balance.scale);
+        let orthogonal = Some(orthogonal);
+        Ok(LocalFactor { orthogonal, rows: height, rank, lift, selection, a, y, n, traces, d, t, balance })
     }
 
     /// y_F, n_F and the fluxes, one column per right-hand side.
@@ -404,15 +423,12 @@ impl LocalFactor {
     /// # Panics
     /// If the factor is [forgotten](LocalFactor::forget).
     pub fn data(&self, mut f: Mat<f64>) -> LocalData {
-        let load = match self.balance {
-            Some(_) => f.row(f.nrows() - 1).iter().copied().collect(),
-            None => vec![0.0; f.ncols()],
-        };
+        let load = loads(self.balance, &f);
         let orthogonal = self.orthogonal.as_ref().expect("data are given before the factor is forgotten");
         orthogonal.q().apply_transpose(f.as_mut());
         let (mut y, n) = (f.get(..self.rank, ..).to_owned(), f.get(self.rank.., ..).to_owned());
         orthogonal.solve(y.as_mut());
-        LocalData { flux: product(self.a.as_ref(), y.as_ref()), y, n, load }
+        LocalData { flux: product(self.a.as_ref(), y.as_ref()), y, n, f: Mat::new(), load }
     }
 
     /// [`LocalFactor::data`] of several subdomains that share the factor.
@@ -469,6 +485,29 @@ impl LocalFactor {
             },
             None => lifted,
         }
+    }
+}
+
+/// E of one subdomain: for every trace row its row in K, and the entry there.
+pub(super) fn traces(
+    collocation: &Collocation,
+    rows: &LocalRows,
+    weights: Weights,
+    trace_rows: &[usize],
+) -> Vec<(usize, f64)> {
+    let (per, inside) = (rows.layout.nodes.len(), rows.interior.len());
+    let entry = |&row: &usize| {
+        let (pair, node) = (row / per, rows.layout.nodes[row % per]);
+        (inside + row, weights.interface(pair) * collocation.perimeter[node].root)
+    };
+    trace_rows.iter().map(entry).collect()
+}
+
+/// What flux balances should be: the last entries of F, if these are there.
+pub(super) fn loads<T>(balance: Option<T>, f: &Mat<f64>) -> Vec<f64> {
+    match balance {
+        Some(_) => f.row(f.nrows() - 1).iter().copied().collect(),
+        None => vec![0.0; f.ncols()],
     }
 }
 

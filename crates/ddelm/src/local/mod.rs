@@ -1,11 +1,14 @@
 //! One subdomain: its rows, the basis of its unknowns, its factored least-squares problem, and the way back to neurons.
 
 pub mod about;
+pub(crate) mod alike;
 pub mod basis;
 pub(crate) mod carried;
 pub mod chebyshev;
 pub(crate) mod fit;
+pub(crate) mod image;
 pub mod iterate;
+pub(crate) mod known;
 pub mod lift;
 pub mod local_factor;
 pub mod operator;

@@ -7,10 +7,13 @@
 //! edge: that makes the least-squares problem independent of the size of the subdomains and of the units of the
 //! coefficients.
 
+use std::iter::repeat_n;
+use std::sync::Arc;
+
 use crate::base::error::{Error, Result};
 use crate::domain::collocation::{Collocation, Layout, Nodes};
-use crate::domain::decomposition::{Behind, Edge, Subdomain, part_name, width_across};
-use crate::domain::map::{Point, determinant, side_speed};
+use crate::domain::decomposition::{Behind, Edge, Piece, Subdomain, part_name, width_across};
+use crate::domain::map::{Point, magnification, side_speed};
 use crate::domain::shape::Shape;
 use crate::local::carried::{along_edge, carries, drift};
 use crate::local::places::{Places, Scene};
@@ -112,19 +115,19 @@ pub struct LocalRows {
     /// The equation at the interior nodes, scaled.
     pub interior: Symbols,
     /// The scales of the interior rows.
-    pub interior_scale: Vec<f64>,
+    pub interior_scale: Arc<[f64]>,
     /// The perimeter nodes.
     pub layout: Layout,
     /// Traces and conditions at the perimeter nodes, scaled: all nodes for the first pair, then for the second.
     pub perimeter: Symbols,
     /// The scales of the perimeter rows: what boundary values are multiplied with.
-    pub perimeter_scale: Vec<f64>,
-    /// What the perimeter rows say.
-    pub perimeter_kind: Vec<PerimeterRow>,
+    pub perimeter_scale: Arc<[f64]>,
     /// The outward fluxes at the flux nodes of all pieces, times `flux_scale`.
     pub flux: Symbols,
     /// Powers of two, one for each pair, that make the fluxes of scaled copies of a subdomain the same numbers.
     pub flux_scale: [f64; 2],
+    /// |det J| at the points of integration, where it takes time to find and is the same for many.
+    pub areas: Option<Arc<[f64]>>,
     /// The flux balance of the subdomain, if it is a row of K.
     pub balance: Option<Balance>,
 }
@@ -160,9 +163,14 @@ pub fn interior_symbols(scene: &Scene<'_>, s: usize, xi: &[Point]) -> Result<Vec
     Ok(places.pull_back(&symbols).collect())
 }
 
-/// The flux of a transmission pair at points of a side, in reference coordinates.
-pub(crate) fn flux_symbols(problem: &Problem, places: &Places<'_>, side: usize, pair: usize) -> Result<Vec<Symbol>> {
-    let symbols = problem.flux(pair, places, &places.normals(side))?;
+/// The flux of a transmission pair at points with these outward unit normals, in reference coordinates.
+pub(crate) fn flux_symbols(
+    problem: &Problem,
+    places: &Places<'_>,
+    normals: &[Point],
+    pair: usize,
+) -> Result<Vec<Symbol>> {
+    let symbols = problem.flux(pair, places, normals)?;
     Ok(places.pull_back(&symbols).collect())
 }
 
@@ -230,7 +238,7 @@ impl ConditionRows<'_> {
                 Ok(self.places.pull_back(&traces).map(row).collect())
             }
             BoundaryRow::Flux(_) => {
-                let fluxes = flux_symbols(self.problem, self.places, self.side, 0)?;
+                let fluxes = flux_symbols(self.problem, self.places, &self.places.normals(self.side), 0)?;
                 let terms = self.problem.condition_terms(condition, key, self.places)?;
                 let row = |(flux, terms): (Symbol, Symbol)| {
                     let whole = flux.plus(terms);
@@ -276,10 +284,10 @@ pub fn local_rows(
         Weights::Scaled { .. } if size > 0.0 => Ok(weights.interior(collocation.shape, xi) / size),
         Weights::Scaled { .. } => Err(vanishing(map.point(xi), s)),
     };
-    let interior_scale: Vec<f64> = sizes.iter().zip(&collocation.interior).map(scale).collect::<Result<_>>()?;
-    let interior: Symbols = symbols.iter().zip(&interior_scale).map(|(symbol, &scale)| symbol.scaled(scale)).collect();
+    let interior_scale: Arc<[f64]> = sizes.iter().zip(&collocation.interior).map(scale).collect::<Result<_>>()?;
+    let interior: Symbols = symbols.iter().zip(&*interior_scale).map(|(symbol, &scale)| symbol.scaled(scale)).collect();
     // Of the product, since in a ring both factors go through many orders of magnitude.
-    let jacobians = collocation.interior.iter().map(|&xi| determinant(map.jacobian(xi)));
+    let jacobians = collocation.interior.iter().map(|&xi| magnification(map.jacobian(xi)));
     sizes.iter_mut().zip(jacobians).for_each(|(size, area)| *size *= area);
 
     let mut rows = LocalRows {
@@ -287,51 +295,60 @@ pub fn local_rows(
         interior_scale,
         layout: collocation.layout(subdomain),
         perimeter: Symbols::new(),
-        perimeter_scale: Vec::new(),
-        perimeter_kind: Vec::new(),
+        perimeter_scale: Arc::new([]),
         flux: Symbols::new(),
-        flux_scale: flux_scale(weights, determinant(map.jacobian(map.shape().center()))),
+        flux_scale: flux_scale(weights, magnification(map.jacobian(map.shape().center()))),
+        areas: None,
         balance: None,
     };
     let maker = PerimeterRows { scene, collocation, weights, scales, s };
+    let mut perimeter_scale = Vec::new();
     for pair in 0..equation.pairs() {
-        maker.add_pieces(&mut rows, pair)?;
-        maker.add_corners(&mut rows, pair)?;
+        maker.add_pieces(&mut rows, pair, &mut perimeter_scale)?;
+        maker.add_corners(&mut rows, pair, &mut perimeter_scale)?;
     }
+    rows.perimeter_scale = perimeter_scale.into();
     // Nobody reads the fluxes through the boundary. They are like the others, so that subdomains there share the factors of those inside.
     let carries_somewhere =
         subdomain.pieces.iter().any(|piece| matches!(piece.behind, Behind::Edge { edge, .. } if scales[edge].carries));
+    // All sides at once: coefficients are asked for many points in one go.
+    let ends = rows.layout.flux_starts.iter().copied().skip(1).chain([rows.layout.fluxes.len()]);
+    let counts = rows.layout.flux_starts.iter().zip(ends).map(|(start, end)| end - start);
+    let pieces: Vec<&Piece> =
+        subdomain.pieces.iter().zip(counts).flat_map(|(piece, count)| repeat_n(piece, count)).collect();
+    let node = |&place: &usize| collocation.perimeter[rows.layout.nodes[place]].xi;
+    let xi: Vec<Point> = rows.layout.fluxes.iter().map(node).collect();
+    let places = scene.places(s, &xi);
+    let normals = places.normals_on(pieces.iter().map(|piece| piece.side));
+    let carries = |piece: &Piece| match piece.behind {
+        Behind::Edge { edge, .. } => scales[edge].carries,
+        Behind::Boundary(_) => carries_somewhere,
+        Behind::Core => false,
+    };
+    let drift = if carries_somewhere { drift(scene, &places, &normals)? } else { None };
     for pair in 0..equation.pairs() {
-        let ends = rows.layout.flux_starts.iter().copied().skip(1).chain([rows.layout.fluxes.len()]);
-        for ((piece, &start), end) in subdomain.pieces.iter().zip(&rows.layout.flux_starts).zip(ends) {
-            let node = |&place: &usize| collocation.perimeter[rows.layout.nodes[place]].xi;
-            let xi: Vec<Point> = rows.layout.fluxes[start..end].iter().map(node).collect();
-            let places = scene.places(s, &xi);
-            let mut fluxes = flux_symbols(scene.problem, &places, piece.side, pair)?;
-            let carries = match piece.behind {
-                Behind::Edge { edge, .. } => scales[edge].carries,
-                Behind::Boundary(_) => carries_somewhere,
-                Behind::Core => false,
-            };
-            if carries && let Some(drift) = drift(scene, &places, piece.side)? {
-                fluxes.iter_mut().zip(drift).for_each(|(flux, drift)| flux.0[0] -= drift);
-            }
-            fluxes.iter().for_each(|symbol| rows.flux.push(&symbol.scaled(rows.flux_scale[pair])));
+        let mut fluxes = flux_symbols(scene.problem, &places, &normals, pair)?;
+        for ((flux, drift), piece) in fluxes.iter_mut().zip(drift.iter().flatten()).zip(&pieces) {
+            flux.0[0] -= if carries(piece) { *drift } else { 0.0 };
         }
+        fluxes.iter().for_each(|symbol| rows.flux.push(&symbol.scaled(rows.flux_scale[pair])));
     }
     if collocation.conserves() {
         let size = collocation.shape.area() * sizes.iter().sum::<f64>() / sizes.len() as f64;
         rows.balance = Some(balance(scene, s, collocation, weights, size)?);
+        let dear = map.affine().is_none() && map.form().is_some();
+        let area = |&xi: &Point| magnification(map.jacobian(xi));
+        rows.areas = dear.then(|| collocation.integration.inside.iter().map(area).collect());
     }
     Ok(rows)
 }
 
-/// Powers of two near the extent of a subdomain with the given Jacobian, and near its cube.
-fn flux_scale(weights: Weights, determinant: f64) -> [f64; 2] {
+/// Powers of two near the extent of a subdomain with the given magnification, and near its cube.
+fn flux_scale(weights: Weights, magnification: f64) -> [f64; 2] {
     if weights == Weights::Unit {
         return [1.0; 2];
     }
-    let extent = 2f64.powi((0.5 * determinant.log2()).round() as i32);
+    let extent = 2f64.powi((0.5 * magnification.log2()).round() as i32);
     [extent, extent.powi(3)]
 }
 
@@ -349,23 +366,22 @@ fn balance(scene: &Scene<'_>, s: usize, collocation: &Collocation, weights: Weig
         Weights::Unit => 1.0,
         Weights::Scaled { .. } => BALANCE / size,
     };
-    let sides = collocation.shape.sides();
-    let per_side = rule.around.len() / sides;
+    let per_side = rule.around.len() / collocation.shape.sides();
+    let side = |i: usize| i / per_side;
+    let places = scene.places(s, &rule.around);
+    let normals = places.normals_on((0..rule.around.len()).map(side));
+    // The flux of the last pair is the one that the source feeds.
+    let fluxes = flux_symbols(problem, &places, &normals, equation.pairs() - 1)?;
     let mut around = Symbols::new();
-    for side in 0..sides {
-        let points = &rule.around[side * per_side..(side + 1) * per_side];
-        // The flux of the last pair is the one that the source feeds.
-        let fluxes = flux_symbols(problem, &scene.places(s, points), side, equation.pairs() - 1)?;
-        for ((flux, &xi), w) in fluxes.iter().zip(points).zip(&rule.around_weights[side * per_side..]) {
-            let length = side_speed(map, side, map.jacobian(xi));
-            around.push(&flux.scaled(equation.flux_sign() * scale * w * length));
-        }
+    for (i, (flux, w)) in fluxes.iter().zip(&rule.around_weights).enumerate() {
+        let length = side_speed(map, side(i), map.jacobian(rule.around[i]));
+        around.push(&flux.scaled(equation.flux_sign() * scale * w * length));
     }
     let mut inside = Symbols::new();
     let places = scene.places(s, &rule.inside);
     if let Some(terms) = problem.lower_order(&places)? {
         for (i, term) in places.pull_back(&terms).enumerate() {
-            let area = determinant(map.jacobian(rule.inside[i]));
+            let area = magnification(map.jacobian(rule.inside[i]));
             inside.push(&term.scaled(scale * rule.inside_weights[i] * area));
         }
     }
@@ -395,7 +411,7 @@ impl PerimeterRows<'_> {
     }
 
     /// The rows of a transmission pair at the nodes of all pieces.
-    fn add_pieces(&self, rows: &mut LocalRows, pair: usize) -> Result<()> {
+    fn add_pieces(&self, rows: &mut LocalRows, pair: usize, scales: &mut Vec<f64>) -> Result<()> {
         let per_piece = self.collocation.side.len();
         for (piece, &start) in self.subdomain().pieces.iter().zip(&rows.layout.pieces.clone()) {
             let nodes: Vec<_> = rows.layout.nodes[start..start + per_piece]
@@ -403,22 +419,21 @@ impl PerimeterRows<'_> {
                 .map(|&node| &self.collocation.perimeter[node])
                 .collect();
             let xi: Vec<Point> = nodes.iter().map(|node| node.xi).collect();
-            let (found, kind) = match piece.behind {
-                Behind::Boundary(part) => {
-                    (self.conditions(part, piece.side, pair, &xi)?, PerimeterRow::Condition { part, index: pair })
-                }
+            let found = match piece.behind {
+                Behind::Boundary(part) => self.conditions(part, piece.side, pair, &xi)?,
                 Behind::Edge { edge, .. } => {
                     let weight = self.weights.interface(pair);
                     let unit = self.scales[edge].trace[pair];
                     let traces = vec![self.scene.problem.equation.trace(pair); xi.len()];
                     let places = Places::new(self.scene.decomposition, self.s, &xi);
                     let row = |symbol: Symbol| (symbol.scaled(weight * unit), weight);
-                    (places.pull_back(&traces).map(row).collect(), PerimeterRow::Interface)
+                    places.pull_back(&traces).map(row).collect()
                 }
-                Behind::Core => (self.core(&xi), PerimeterRow::Core),
+                Behind::Core => self.core(&xi),
             };
             for ((symbol, scale), node) in found.into_iter().zip(nodes) {
-                rows.add(&symbol.scaled(node.root), scale * node.root, kind);
+                rows.perimeter.push(&symbol.scaled(node.root));
+                scales.push(scale * node.root);
             }
         }
         Ok(())
@@ -439,11 +454,11 @@ impl PerimeterRows<'_> {
     }
 
     /// The rows of a transmission pair at the corners, if they are nodes.
-    fn add_corners(&self, rows: &mut LocalRows, pair: usize) -> Result<()> {
+    fn add_corners(&self, rows: &mut LocalRows, pair: usize, scales: &mut Vec<f64>) -> Result<()> {
         let map = self.subdomain().map.as_ref();
         for node in self.collocation.perimeter.iter().filter(|node| node.corner.is_some()) {
             let corner = node.corner.expect("it is a corner");
-            match self.holds_at(corner) {
+            let (symbol, scale) = match holds_at(self.scene, self.s, corner) {
                 Holds::Interface => {
                     let vertex = &self.scene.decomposition.vertices[self.subdomain().vertices[corner]];
                     let [unit, _] = match self.weights {
@@ -452,45 +467,62 @@ impl PerimeterRows<'_> {
                     };
                     let weight = self.weights.interface(pair);
                     let symbol = Frame::new(map, node.xi).pull_back(&self.scene.problem.equation.trace(pair));
-                    rows.add(&symbol.scaled(weight * unit), weight, PerimeterRow::Interface);
+                    (symbol.scaled(weight * unit), weight)
                 }
-                Holds::OnSide(side, part) => {
-                    let (symbol, scale) = self.conditions(part, side, pair, &[node.xi])?[0];
-                    rows.add(&symbol, scale, PerimeterRow::Condition { part, index: pair });
-                }
-                Holds::OnPart(part) => {
-                    // The normal of a part that is not a side of the subdomain is not known here.
-                    let (symbol, scale) = match self.scene.problem.conditions[part].row(pair) {
-                        BoundaryRow::Trace(_) => self.conditions(part, node.side, pair, &[node.xi])?[0],
-                        BoundaryRow::Flux(_) => (Symbol::ZERO, 0.0),
-                    };
-                    rows.add(&symbol, scale, PerimeterRow::Condition { part, index: pair });
-                }
-                Holds::Nothing => rows.add(&Symbol::ZERO, 0.0, PerimeterRow::Interface),
-            }
+                Holds::OnSide(side, part) => self.conditions(part, side, pair, &[node.xi])?[0],
+                // The normal of a part that is not a side of the subdomain is not known here.
+                Holds::OnPart(part) => match self.scene.problem.conditions[part].row(pair) {
+                    BoundaryRow::Trace(_) => self.conditions(part, node.side, pair, &[node.xi])?[0],
+                    BoundaryRow::Flux(_) => (Symbol::ZERO, 0.0),
+                },
+                Holds::Nothing => (Symbol::ZERO, 0.0),
+            };
+            rows.perimeter.push(&symbol);
+            scales.push(scale);
         }
         Ok(())
     }
+}
 
-    /// What holds at a corner that is a node. On the boundary a condition on u goes before the others.
-    fn holds_at(&self, corner: usize) -> Holds {
-        let subdomain = self.subdomain();
-        let vertex = &self.scene.decomposition.vertices[subdomain.vertices[corner]];
-        if vertex.parts.is_empty() {
-            return Holds::Interface;
+/// What the perimeter rows of subdomain s say, in their order.
+pub fn perimeter_kinds(scene: &Scene<'_>, collocation: &Collocation, s: usize) -> Vec<PerimeterRow> {
+    let corners = || collocation.perimeter.iter().filter_map(|node| node.corner);
+    let mut kinds = Vec::new();
+    for index in 0..scene.problem.equation.pairs() {
+        for piece in &scene.subdomain(s).pieces {
+            let kind = match piece.behind {
+                Behind::Boundary(part) => PerimeterRow::Condition { part, index },
+                Behind::Edge { .. } => PerimeterRow::Interface,
+                Behind::Core => PerimeterRow::Core,
+            };
+            kinds.extend(repeat_n(kind, collocation.side.len()));
         }
-        let essential = |part: usize| self.scene.problem.conditions[part].is_essential();
-        // The side to the left or right, then the one above or below.
-        let beside = [(corner + 3) % 4, corner];
-        let ordered = if corner.is_multiple_of(2) { beside } else { [beside[1], beside[0]] };
-        let on: Vec<(usize, usize)> =
-            ordered.into_iter().filter_map(|side| Some((side, subdomain.boundary(side)?))).collect();
-        let found = on.iter().find(|(_, part)| essential(*part)).or(on.first());
-        match (found, vertex.parts.iter().copied().find(|&part| essential(part))) {
-            (Some(&(side, part)), _) => Holds::OnSide(side, part),
-            (None, Some(part)) => Holds::OnPart(part),
-            (None, None) => Holds::Nothing,
-        }
+        kinds.extend(corners().map(|corner| match holds_at(scene, s, corner) {
+            Holds::OnSide(_, part) | Holds::OnPart(part) => PerimeterRow::Condition { part, index },
+            Holds::Interface | Holds::Nothing => PerimeterRow::Interface,
+        }));
+    }
+    kinds
+}
+
+/// What holds at a corner that is a node. On the boundary a condition on u goes before the others.
+fn holds_at(scene: &Scene<'_>, s: usize, corner: usize) -> Holds {
+    let subdomain = scene.subdomain(s);
+    let vertex = &scene.decomposition.vertices[subdomain.vertices[corner]];
+    if vertex.parts.is_empty() {
+        return Holds::Interface;
+    }
+    let essential = |part: usize| scene.problem.conditions[part].is_essential();
+    // The side to the left or right, then the one above or below.
+    let beside = [(corner + 3) % 4, corner];
+    let ordered = if corner.is_multiple_of(2) { beside } else { [beside[1], beside[0]] };
+    let on: Vec<(usize, usize)> =
+        ordered.into_iter().filter_map(|side| Some((side, subdomain.boundary(side)?))).collect();
+    let found = on.iter().find(|(_, part)| essential(*part)).or(on.first());
+    match (found, vertex.parts.iter().copied().find(|&part| essential(part))) {
+        (Some(&(side, part)), _) => Holds::OnSide(side, part),
+        (None, Some(part)) => Holds::OnPart(part),
+        (None, None) => Holds::Nothing,
     }
 }
 
@@ -504,12 +536,4 @@ enum Holds {
     OnPart(usize),
     /// Nothing that the subdomain could tell: the parts that meet it in this corner have a condition on the flux.
     Nothing,
-}
-
-impl LocalRows {
-    fn add(&mut self, symbol: &Symbol, scale: f64, kind: PerimeterRow) {
-        self.perimeter.push(symbol);
-        self.perimeter_scale.push(scale);
-        self.perimeter_kind.push(kind);
-    }
 }

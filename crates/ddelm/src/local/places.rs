@@ -73,8 +73,13 @@ impl<'a> Places<'a> {
 
     /// The outward unit normals, where all points lie on one side.
     pub fn normals(&self, side: usize) -> Vec<Point> {
+        self.normals_on(std::iter::repeat(side))
+    }
+
+    /// The outward unit normals of points that lie on these sides.
+    pub fn normals_on(&self, sides: impl Iterator<Item = usize>) -> Vec<Point> {
         let map = self.place.map.as_ref();
-        self.xi.iter().map(|&xi| unit_normal(map, side, map.jacobian(xi))).collect()
+        self.xi.iter().zip(sides).map(|(&xi, side)| unit_normal(map, side, map.jacobian(xi))).collect()
     }
 }
 
@@ -125,7 +130,8 @@ impl Coefficients for Places<'_> {
     }
 
     fn state(&self) -> Option<State<'_>> {
-        self.sample().state()
+        // Only points with an iterate have one, and those are there.
+        self.points.get().and_then(Sample::state)
     }
 
     fn second_derivatives(&self) -> Option<[Vec<f64>; 3]> {

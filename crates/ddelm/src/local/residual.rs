@@ -14,7 +14,7 @@ use faer::Mat;
 use crate::base::error::Result;
 use crate::domain::collocation::Collocation;
 use crate::domain::decomposition::part_name;
-use crate::domain::map::{Point, determinant, side_speed};
+use crate::domain::map::{Point, magnification, side_speed};
 use crate::local::operator::PerimeterRow;
 use crate::local::places::Scene;
 use crate::local::right_hand_side::DataRows;
@@ -62,7 +62,7 @@ impl LocalResidual {
         let (mut sums, mut flux) = (Sums::default(), Vec::new());
         let Residual { leading, lower } = scene.problem.residual(&scene.places(s, &collocation.interior))?;
         let load = |i: usize| load.map_or(0.0, |load| load[i]);
-        let terms = leading.iter().zip(&lower).zip(&rows.interior_scale).enumerate();
+        let terms = leading.iter().zip(&lower).zip(&*rows.interior_scale).enumerate();
         let mut f: Vec<f64> = terms.map(|(i, ((&a, &b), &scale))| sums.add(scale, [a, b - load(i)])).collect();
         perimeter(scene, collocation, s, rows, &mut sums, &mut f, &mut flux)?;
         if let Some(scale) = rows.balance_scale {
@@ -134,7 +134,7 @@ fn balance(scene: &Scene<'_>, collocation: &Collocation, s: usize) -> Result<[f6
         }
     }
     let terms = problem.lower_terms(&scene.places(s, &rule.inside))?;
-    let weights = rule.inside.iter().zip(&rule.inside_weights).map(|(&xi, w)| w * determinant(map.jacobian(xi)));
+    let weights = rule.inside.iter().zip(&rule.inside_weights).map(|(&xi, w)| w * magnification(map.jacobian(xi)));
     let inside: f64 = terms.iter().zip(weights).map(|(r, w)| r * w).sum();
     Ok([problem.equation.flux_sign() * around, inside])
 }

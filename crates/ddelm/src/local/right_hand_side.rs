@@ -1,13 +1,14 @@
 //! The right-hand side F of a local problem: source and boundary values at the nodes, times the scales of the rows.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use faer::{Mat, MatRef};
 
 use crate::base::error::{Error, Result};
 use crate::domain::collocation::Collocations;
 use crate::domain::decomposition::{Decomposition, part_name};
-use crate::domain::map::{Point, determinant};
+use crate::domain::map::{Point, magnification};
 use crate::domain::sample::Sample;
 use crate::local::operator::{LocalRows, PerimeterRow};
 use crate::local::places::Places;
@@ -16,11 +17,13 @@ use crate::problem::model::{Data, Equation};
 
 /// What turns data into a right-hand side: the scales of the rows, and what they say.
 pub(crate) struct DataRows {
-    pub(super) interior_scale: Vec<f64>,
-    pub(super) perimeter_scale: Vec<f64>,
+    pub(super) interior_scale: Arc<[f64]>,
+    pub(super) perimeter_scale: Arc<[f64]>,
     pub(super) perimeter_kind: Vec<PerimeterRow>,
     /// The perimeter nodes, as indices into [`Collocation::perimeter`].
     pub(super) nodes: Vec<usize>,
+    /// |det J| at the points of integration, where the rows have it.
+    areas: Option<Arc<[f64]>>,
     /// The scale of the flux balance, if there is one.
     pub(super) balance_scale: Option<f64>,
     /// What the fluxes of the first pair are multiplied with.
@@ -28,13 +31,14 @@ pub(crate) struct DataRows {
 }
 
 impl DataRows {
-    /// Takes the scales, which nothing else needs, from the rows of a subdomain.
-    pub fn taken_from(rows: &mut LocalRows) -> Self {
+    /// The scales of the rows of a subdomain, of which those on the perimeter say this.
+    pub fn new(rows: &LocalRows, perimeter_kind: Vec<PerimeterRow>) -> Self {
         DataRows {
-            interior_scale: std::mem::take(&mut rows.interior_scale),
-            perimeter_scale: std::mem::take(&mut rows.perimeter_scale),
-            perimeter_kind: std::mem::take(&mut rows.perimeter_kind),
+            interior_scale: rows.interior_scale.clone(),
+            perimeter_scale: rows.perimeter_scale.clone(),
+            perimeter_kind,
             nodes: rows.layout.nodes.clone(),
+            areas: rows.areas.clone(),
             balance_scale: rows.balance.as_ref().map(|balance| balance.scale),
             flux_scale: rows.flux_scale[0],
         }
@@ -63,9 +67,12 @@ impl RightHandSide<'_> {
         let whole = match rows.balance_scale {
             Some(scale) => {
                 let rule = &collocation.integration;
-                let weight = |(&xi, w): (&Point, f64)| scale * w * determinant(map.jacobian(xi));
+                let area = |i: usize| match &rows.areas {
+                    Some(areas) => areas[i],
+                    None => magnification(map.jacobian(rule.inside[i])),
+                };
                 let weights: Vec<f64> =
-                    rule.inside.iter().zip(rule.inside_weights.iter().copied()).map(weight).collect();
+                    rule.inside_weights.iter().enumerate().map(|(i, w)| scale * w * area(i)).collect();
                 Some((self.loads(&rule.inside, s)?, weights))
             }
             None => None,
@@ -74,7 +81,7 @@ impl RightHandSide<'_> {
         for (column, data) in data.iter().enumerate() {
             let out = f.col_as_slice_mut(column);
             let source = interior.of(&data.source)?;
-            out.iter_mut().zip(source).zip(&rows.interior_scale).for_each(|((o, f), scale)| *o = scale * f);
+            out.iter_mut().zip(source).zip(&*rows.interior_scale).for_each(|((o, f), scale)| *o = scale * f);
             self.boundary_values(rows, data, s, &mut out[inside..inside + around])?;
             if let Some((loads, weights)) = &whole {
                 out[inside + around] = loads.of(&data.source)?.iter().zip(weights).map(|(f, w)| f * w).sum();
@@ -90,7 +97,7 @@ impl RightHandSide<'_> {
         let at = |xi: &[Point]| Sample::new(place, xi.iter().copied()).values(source, key, s);
         let mut load = at(&collocation.interior)?;
         let rule = &collocation.integration;
-        let areas = rule.inside.iter().map(|&xi| determinant(place.map.jacobian(xi)));
+        let areas = rule.inside.iter().map(|&xi| magnification(place.map.jacobian(xi)));
         load.push(at(&rule.inside)?.iter().zip(&rule.inside_weights).zip(areas).map(|((f, w), a)| f * w * a).sum());
         Ok(load)
     }

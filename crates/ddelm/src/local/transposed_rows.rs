@@ -15,7 +15,7 @@ use faer::Mat;
 use crate::base::error::Result;
 use crate::domain::collocation::Collocation;
 use crate::domain::decomposition::Behind;
-use crate::domain::map::{Map, Point, determinant, side_speed};
+use crate::domain::map::{Map, Point, magnification, side_speed};
 use crate::local::basis::{Part, ReferenceBasis};
 use crate::local::carried::carries;
 use crate::local::local_factor::product;
@@ -149,7 +149,7 @@ impl LocalAdjoint<'_> {
     /// What the points of integration inside stand for.
     fn areas(&self) -> Vec<f64> {
         let (map, rule) = (self.map(), &self.collocation.integration);
-        rule.inside.iter().zip(&rule.inside_weights).map(|(&xi, w)| w * determinant(map.jacobian(xi))).collect()
+        rule.inside.iter().zip(&rule.inside_weights).map(|(&xi, w)| w * magnification(map.jacobian(xi))).collect()
     }
 
     /// What the load is divided by, if by anything. One that varies is refused beforehand: see `Problem::validate`.
@@ -198,7 +198,7 @@ impl LocalAdjoint<'_> {
         let symbols = interior_symbols(&self.scene, self.s, xi)?;
         let equation = &self.scene.problem.equation;
         let sizes: Vec<f64> = symbols.iter().map(|symbol| equation.size(symbol)).collect();
-        let areas: Vec<f64> = xi.iter().map(|&xi| determinant(map.jacobian(xi))).collect();
+        let areas: Vec<f64> = xi.iter().map(|&xi| magnification(map.jacobian(xi))).collect();
         let total: f64 = sizes.iter().zip(&areas).map(|(size, area)| size * area).sum();
         let [balance_p, balance_r] = self.balance_terms();
         let both = self.both(&self.tables.interior, 6);
@@ -226,7 +226,7 @@ impl LocalAdjoint<'_> {
         for OnPiece { part, side, start, nodes, xi } in self.conditions() {
             let BoundaryRow::Flux(coefficient) = problem.conditions[part].row(0) else { continue };
             let places = self.scene.places(self.s, &xi);
-            let fluxes = flux_symbols(problem, &places, side, 0)?;
+            let fluxes = flux_symbols(problem, &places, &places.normals(side), 0)?;
             let k = match coefficient {
                 Some(k) => places.boundary_values(k, "boundary")?,
                 None => vec![0.0; xi.len()],

@@ -132,6 +132,21 @@ impl Equation {
         }
         terms
     }
+
+    /// Whether all coefficients are the same everywhere.
+    pub fn is_constant(&self) -> bool {
+        self.terms().iter().all(|term| term.field.constant().is_some_and(f64::is_finite))
+    }
+
+    /// Whether the operator is the same where everything is turned or reflected.
+    pub fn prefers_no_direction(&self) -> bool {
+        match self {
+            Equation::SecondOrder { diffusion, advection, .. } => {
+                matches!(diffusion, Diffusion::Scalar(_)) && advection.is_none()
+            }
+            Equation::Plate { .. } => true,
+        }
+    }
 }
 
 impl Diffusion {

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use crate::base::error::{Error, Result};
 use crate::base::progress::{Progress, Silent};
 use crate::domain::decomposition::{Decomposition, EdgeSide};
-use crate::domain::map::{Point, determinant};
+use crate::domain::map::{Point, magnification};
 use crate::domain::sample::Sample;
 use crate::domain::shape::{PerShape, Shape};
 use crate::local::about::Iterate;
@@ -409,7 +409,7 @@ impl Solution {
         let theirs = other(s, &sample)?;
         let mut sums = Sums::default();
         for (i, &xi) in centres.iter().enumerate() {
-            let weight = determinant(map.jacobian(xi)).abs() * map.shape().area() / centres.len() as f64;
+            let weight = magnification(map.jacobian(xi)) * map.shape().area() / centres.len() as f64;
             let (e, ex, ey) = (mine.u[i] - theirs.u[i], mine.ux[i] - theirs.ux[i], mine.uy[i] - theirs.uy[i]);
             let slope = theirs.ux[i] * theirs.ux[i] + theirs.uy[i] * theirs.uy[i];
             sums.area += weight;

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::base::error::{Error, Result};
 use crate::domain::collocation::Integration;
-use crate::domain::map::{Point, determinant, side_speed, unit_normal};
+use crate::domain::map::{Point, magnification, side_speed, unit_normal};
 use crate::domain::sample::Sample;
 use crate::problem::field::{Field, State};
 use crate::problem::functional::Functional;
@@ -61,7 +61,7 @@ impl Solution {
                 .map_err(|failure| Error::Callback { quantity: "integral".into(), failure })?;
             sample.finite(&values, "integral", s)?;
             let terms = rule.inside.iter().zip(&rule.inside_weights).zip(values);
-            Ok(terms.map(|((&xi, w), value)| w * determinant(map.jacobian(xi)) * value).sum())
+            Ok(terms.map(|((&xi, w), value)| w * magnification(map.jacobian(xi)) * value).sum())
         };
         let found: Vec<Result<f64>> = (0..self.decomposition.len()).into_par_iter().map(one).collect();
         found.into_iter().sum()

@@ -52,7 +52,10 @@ use crate::solution::evaluate::Solution;
 ///
 /// It is raised when a reader of this version would misread a file. Whatever is added to the report needs no new version,
 /// but a default (`#[serde(default)]`), so that older files are still read.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
+
+/// The first version in which every second stack of rings is mirrored.
+const MIRRORED: u32 = 4;
 
 /// The entry of the file's metadata that holds everything that is not a tensor.
 const ENTRY: &str = "ddelm";
@@ -222,6 +225,11 @@ pub fn decode(bytes: &[u8]) -> std::result::Result<Saved, String> {
         return Err(format!("version {version} of the format is newer than this program, which reads up to {VERSION}"));
     }
     let metadata: Metadata = serde_json::from_str(text).map_err(broken)?;
+    if version < MIRRORED && matches!(metadata.geometry, Geometry::Rings { .. }) {
+        return Err(format!(
+            "its rings are those of version {version}, and those of version {MIRRORED} run otherwise: solve again"
+        ));
+    }
     let tensors = Tensors::parse(bytes)?;
 
     // The coefficients must be there before the geometry is built: a damaged file cannot ask for all the memory.
@@ -426,7 +434,7 @@ mod tests {
             let at = good.windows(from.len()).position(|w| w == from).unwrap();
             [&good[..at], to, &good[at + from.len()..]].concat()
         };
-        assert!(problem(&replaced(br#"\"version\":3"#, br#"\"version\":9"#)).contains("version 9"));
+        assert!(problem(&replaced(br#"\"version\":4"#, br#"\"version\":9"#)).contains("version 9"));
         for wrong in [&br#"\"subdomains\":[2,2]"#[..], br#"\"subdomains\":[9999999999,9999999999]"#] {
             // The header is longer or shorter by so many bytes.
             let damaged = replaced(br#"\"subdomains\":[3,2]"#, wrong);

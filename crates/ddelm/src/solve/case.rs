@@ -6,10 +6,9 @@ use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
 use crate::base::progress::{Progress, Stage};
 use crate::domain::area::{Cut, Domain};
-use crate::domain::collocation::Collocation;
+use crate::domain::collocation::rows_of_square;
 use crate::domain::decomposition::Decomposition;
 use crate::domain::division::Count;
-use crate::domain::shape::Shape;
 use crate::exchange::Serial;
 use crate::interface::{Exchange, agreed};
 use crate::method::cost::Cost;
@@ -91,12 +90,15 @@ impl Case {
             return Ok(());
         }
         let (nodes, pairs) = (self.settings.nodes, self.problem.equation.pairs());
-        let collocation = Collocation::new(Shape::Quadrilateral, nodes, self.settings.points, pairs, false);
         if self.settings.method == Method::Elm && !self.domain.can_be_whole() {
             let problem = "one network is one subdomain, and that is a rectangle";
             return Err(Error::input("method", "\"elm\"", problem, "use method = \"schur\""));
         }
-        check_sizes(&self.settings, collocation.rows(), self.domain.count(&self.cut).map_or(1, Count::total))
+        check_sizes(
+            &self.settings,
+            rows_of_square(nodes, self.settings.points, pairs),
+            self.domain.count(&self.cut).map_or(1, Count::total),
+        )
     }
 
     fn validate_nonlinear(&self) -> Result<()> {

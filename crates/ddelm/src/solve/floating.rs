@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use crate::base::error::{Error, Result};
 use crate::domain::collocation::Collocations;
 use crate::domain::decomposition::{Decomposition, part_name};
-use crate::domain::map::{determinant, side_speed};
+use crate::domain::map::{magnification, side_speed};
 use crate::domain::sample::Sample;
 use crate::interface::Exchange;
 use crate::method::settings::{Coupling, Settings};
@@ -51,7 +51,7 @@ fn integrals(
         let f = inside.values(data.source.as_ref(), key, s)?;
         let mut sums = [0.0; 3];
         for ((&xi, w), f) in rule.inside.iter().zip(&rule.inside_weights).zip(f) {
-            let area = w * determinant(map.jacobian(xi));
+            let area = w * magnification(map.jacobian(xi));
             sums = [sums[0] + area * f, sums[1] + area * f.abs(), sums[2] + area];
         }
         let per_side = rule.around.len() / map.shape().sides();

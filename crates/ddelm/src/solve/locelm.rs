@@ -17,6 +17,7 @@ use crate::base::error::{Error, Result};
 use crate::base::progress::{Progress, Stage};
 use crate::domain::decomposition::Decomposition;
 use crate::local::local_factor::{Columns, matrices};
+use crate::local::operator::perimeter_kinds;
 use crate::local::places::Scene;
 use crate::local::right_hand_side::{DataRows, RightHandSide};
 use crate::method::report::{FeaturesReport, InterfaceReport, RankSpan, Report, Seconds};
@@ -57,7 +58,7 @@ pub fn solve(
     let (collocations, networks, numbering) = (&plan.collocations, &plan.networks, &plan.portion.whole);
     let side = RightHandSide { equation: &problem.equation, decomposition: &decomposition, collocations };
     let mut blocks = Vec::with_capacity(decomposition.len());
-    for (s, mut rows) in rows.into_iter().enumerate() {
+    for (s, rows) in rows.into_iter().enumerate() {
         let place = &decomposition.subdomains[s];
         let collocation = collocations.of(place.map.shape());
         let inside = collocation.interior.len();
@@ -72,7 +73,10 @@ pub fn solve(
         gather.unknowns.iter().for_each(|&(row, unknown)| trace[inside + row] = Some(unknown));
         let unit = |jump: usize| flux_unit(numbering, &scales, jump) / scale(jump);
         let jumps = gather.fluxes.iter().map(|&(row, jump)| (row, jump, unit(jump))).collect();
-        let f = side.of(s, &DataRows::taken_from(&mut rows), &[problem.data()])?.col_as_slice(0).to_vec();
+        let f = side
+            .of(s, &DataRows::new(&rows, perimeter_kinds(&stages.scene, collocation, s)), &[problem.data()])?
+            .col_as_slice(0)
+            .to_vec();
         blocks.push(Block { k, a, f, trace, jumps });
     }
     let assemble = clock.elapsed().as_secs_f64();

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use crate::base::error::{Error, Result};
 use crate::base::progress::Progress;
-use crate::domain::map::determinant;
+use crate::domain::map::magnification;
 use crate::domain::shape::{PerShape, Shape};
 use crate::local::local_factor::{part_of, product, side_by_side};
 use crate::method::settings::Method;
@@ -62,7 +62,7 @@ impl Nodal {
             .map(|local| {
                 let map = solver.decomposition().subdomains[local.subdomain].map.as_ref();
                 let rule = &solver.plan.collocations.of(map.shape()).integration;
-                let area = rule.inside.iter().map(|&xi| determinant(map.jacobian(xi)));
+                let area = rule.inside.iter().map(|&xi| magnification(map.jacobian(xi)));
                 area.zip(&rule.inside_weights).map(|(a, w)| a * w).collect()
             })
             .collect();

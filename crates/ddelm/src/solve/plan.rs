@@ -262,7 +262,8 @@ fn check_maps(decomposition: &Decomposition, collocations: &Collocations) -> Res
         let nodes = collocation.interior.iter().copied().chain(collocation.perimeter.iter().map(|node| node.xi));
         fold_at(map, nodes).map(|(xi, det)| (s, map.point(xi), det))
     };
-    let curved = |s: &usize| decomposition.subdomains[*s].map.affine().is_none();
+    // A map that two vectors describe folds nowhere, or everywhere: whoever made the vectors has looked at that.
+    let curved = |s: &usize| decomposition.subdomains[*s].map.form().is_none();
     let subdomains: Vec<usize> = (0..decomposition.len()).filter(curved).collect();
     match subdomains.par_iter().filter_map(|&s| folded(s)).min_by_key(|found| found.0) {
         None => Ok(()),

@@ -11,11 +11,13 @@
 //! mean of a subdomain, relative to the whole: differences that cancel over a subdomain hardly move the solution, the
 //! mass of a spike does.
 
+use std::collections::BTreeSet;
+
 use rayon::prelude::*;
 
 use crate::base::error::Result;
 use crate::domain::decomposition::{Decomposition, Subdomain, part_name, width_across};
-use crate::domain::map::{Point, determinant, side_speed};
+use crate::domain::map::{Point, magnification, side_speed};
 use crate::domain::sample::Sample;
 use crate::domain::shape::Shape;
 use crate::problem::ellipticity;
@@ -165,6 +167,16 @@ enum Kind {
     Boundary,
 }
 
+impl Kind {
+    /// Whether the largest difference of a piece may be too large beside the whole field, which is at least as large as the piece.
+    fn may_be_serious(self, piece: &Piece) -> bool {
+        match self {
+            Kind::Diffusion => piece.worst > SERIOUS[0],
+            _ => piece.worst > SERIOUS[1] * piece.size,
+        }
+    }
+}
+
 /// The samples of the fields that belong together: the entries of a tensor, the values on the whole boundary.
 struct Group {
     kind: Kind,
@@ -178,7 +190,7 @@ struct Group {
 struct Piece {
     key: String,
     subdomain: usize,
-    /// What the nodes tell of the field in each direction.
+    /// What the nodes tell of the field in each direction; nothing where its mismatch is small.
     tails: [Tail; 2],
     /// Area, or length.
     measure: f64,
@@ -327,7 +339,6 @@ impl Sampler {
 struct Compared<'a> {
     key: &'a str,
     subdomain: usize,
-    tails: [Tail; 2],
     points: &'a Sample,
     values: &'a [f64],
     expected: &'a [f64],
@@ -339,7 +350,7 @@ impl Compared<'_> {
         let mut piece = Piece {
             key: self.key.into(),
             subdomain: self.subdomain,
-            tails: self.tails,
+            tails: [Tail::NOTHING; 2],
             measure: 0.0,
             size: 0.0,
             integral: 0.0,
@@ -372,42 +383,49 @@ impl Compared<'_> {
 /// A subdomain at its nodes and at finer points.
 struct Patch<'a> {
     subdomain: usize,
-    place: &'a Subdomain,
     sampler: &'a Sampler,
     nodes: Sample,
     fine: Sample,
+    /// The area of the cell of every fine point.
+    areas: Vec<f64>,
 }
 
 impl<'a> Patch<'a> {
     fn new(decomposition: &'a Decomposition, subdomain: usize, sampler: &'a Sampler) -> Self {
         let place = &decomposition.subdomains[subdomain];
         let shape = place.map.shape();
-        let points = |t: &[f64]| -> Vec<Point> {
-            t.iter().flat_map(|&a| t.iter().map(move |&b| collapsed(shape, [a, b]))).collect()
+        let points = |t: &[f64]| -> Sample {
+            Sample::new(place, t.iter().flat_map(|&a| t.iter().map(move |&b| collapsed(shape, [a, b]))))
         };
         let (nodes, fine) = (points(&sampler.nodes), points(&sampler.fine));
-        Patch { subdomain, place, sampler, nodes: Sample::new(place, nodes), fine: Sample::new(place, fine) }
+        let (map, widths) = (place.map.as_ref(), &sampler.widths);
+        let common = map.affine().map(|map| magnification(map.jacobian));
+        let area = |(i, j): (usize, usize)| {
+            let (s, t) = (sampler.fine[i], sampler.fine[j]);
+            let collapse = if shape == Shape::Triangle { 1.0 - s } else { 1.0 };
+            let jacobian = common.unwrap_or_else(|| magnification(map.jacobian(collapsed(shape, [s, t]))));
+            jacobian * collapse * widths[i] * widths[j]
+        };
+        let all = 0..widths.len();
+        let areas = all.clone().flat_map(|i| all.clone().map(move |j| (i, j))).map(area).collect();
+        Patch { subdomain, sampler, nodes, fine, areas }
     }
 
-    fn area(&self, k: usize) -> f64 {
-        let Sampler { fine, widths, .. } = self.sampler;
-        let (i, j) = (k / fine.len(), k % fine.len());
-        let (map, shape) = (self.place.map.as_ref(), self.place.map.shape());
-        let collapse = if shape == Shape::Triangle { 1.0 - fine[i] } else { 1.0 };
-        determinant(map.jacobian(collapsed(shape, [fine[i], fine[j]]))).abs() * collapse * widths[i] * widths[j]
-    }
-
-    fn tails(&self, at_nodes: &[f64]) -> [Tail; 2] {
-        self.sampler.lines.tails(at_nodes).directions
+    /// The tails of a field, where its mismatch may be found to be too large.
+    fn with_tails(&self, piece: Piece, at_nodes: &[f64], kind: Kind) -> Piece {
+        match kind.may_be_serious(&piece) {
+            true => Piece { tails: self.sampler.lines.tails(at_nodes).directions, ..piece },
+            false => piece,
+        }
     }
 
     fn piece(&self, field: &FieldRef, key: &str) -> Result<Piece> {
         let values = self.fine.values(field.as_ref(), key, self.subdomain)?;
         let at_nodes = self.nodes.values(field.as_ref(), key, self.subdomain)?;
-        let (expected, tails) = (self.sampler.square(&at_nodes), self.tails(&at_nodes));
+        let expected = self.sampler.square(&at_nodes);
         let (points, subdomain) = (&self.fine, self.subdomain);
-        let compared = Compared { key, subdomain, tails, points, values: &values, expected: &expected };
-        Ok(compared.piece(|k| self.area(k), |_| 1.0))
+        let compared = Compared { key, subdomain, points, values: &values, expected: &expected };
+        Ok(self.with_tails(compared.piece(|k| self.areas[k], |_| 1.0), &at_nodes, Kind::Source))
     }
 
     /// The entries of the diffusion that vary, each relative to the diffusion in its directions.
@@ -439,7 +457,7 @@ impl<'a> Patch<'a> {
         let varies = |&&[i, j]: &&[usize; 2]| entries[i][j].constant().is_none();
         let piece = |&[i, j]: &[usize; 2]| {
             let at_nodes = sample(&self.nodes, entries[i][j])?;
-            let (expected, tails) = (self.sampler.square(&at_nodes), self.tails(&at_nodes));
+            let expected = self.sampler.square(&at_nodes);
             let values = match (i, j, &mixed) {
                 (0, 1, Some([b, _])) => b,
                 (1, 0, Some([_, c])) => c,
@@ -447,9 +465,10 @@ impl<'a> Patch<'a> {
                 _ => &first,
             };
             let (points, subdomain) = (&self.fine, self.subdomain);
-            let compared = Compared { key: KEY, subdomain, tails, points, values, expected: &expected };
+            let compared = Compared { key: KEY, subdomain, points, values, expected: &expected };
             let diagonal = |i: usize, k: usize| if i == 0 { first[k] } else { last[k] };
-            Ok(compared.piece(|k| self.area(k), |k| (diagonal(i, k) * diagonal(j, k)).sqrt()))
+            let piece = compared.piece(|k| self.areas[k], |k| (diagonal(i, k) * diagonal(j, k)).sqrt());
+            Ok(self.with_tails(piece, &at_nodes, Kind::Diffusion))
         };
         wanted.iter().filter(varies).map(piece).collect()
     }
@@ -477,28 +496,26 @@ fn interior_groups(
     points: usize,
     density: &Density,
 ) -> Result<Vec<Group>> {
-    let over = |fields: &[&FieldRef], f: &(dyn Fn(&Patch<'_>) -> Result<Vec<Piece>> + Sync)| -> Result<Vec<Piece>> {
-        if fields.iter().all(|field| field.constant().is_some()) {
-            return Ok(Vec::new());
-        }
-        let sampler = Sampler::new(points, cells(decomposition, points, fields, density), density.close);
-        let found: Vec<Result<Vec<Piece>>> =
-            (0..decomposition.len()).into_par_iter().map(|s| f(&Patch::new(decomposition, s, &sampler))).collect();
-        // The error of the first subdomain that has one, whichever thread was first.
-        Ok(found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
-    };
-    let varying = |fields: &[&FieldRef], key: &str| {
-        over(fields, &|patch| fields.iter().filter(|f| f.constant().is_none()).map(|f| patch.piece(f, key)).collect())
-    };
-    let mut source = varying(&[&problem.source], "equation.source")?;
+    let advection: Vec<&FieldRef> = problem.equation.advection().into_iter().flatten().collect();
+    let reaction: Vec<&FieldRef> = problem.equation.reaction().into_iter().collect();
+    let leading = problem.equation.leading();
+    let named = |fields, key| Looked { fields, look: Look::Each(key) };
+    let mut looked = vec![named(vec![&problem.source], "equation.source")];
+    if let Some(diffusion) = leading {
+        looked.push(Looked { fields: diffusion.entries(), look: Look::Diffusion(diffusion) });
+        looked.push(named(advection, "equation.advection"));
+        looked.push(named(reaction, "equation.reaction"));
+    }
+    let mut pieces = pieces_of(&looked, decomposition, points, density)?.into_iter();
+    let mut next = || pieces.next().expect("as many as were looked at");
+    let mut source = next();
     source.iter_mut().for_each(|piece| piece.missing *= reach(problem, decomposition, piece.subdomain));
     let mut groups = vec![Group::new(Kind::Source, source)];
-    if let Some(diffusion) = problem.equation.leading() {
-        let entries = diffusion.entries();
-        let group = Group::new(Kind::Diffusion, over(&entries, &|patch| patch.diffusion(diffusion))?);
+    if let Some(diffusion) = leading {
+        let group = Group::new(Kind::Diffusion, next());
         // The first eigenvalue of the diffusion on the box of the domain: what a reaction is measured by.
         let mean = match group.pieces.is_empty() {
-            true => entries[0].constant().unwrap_or(0.0),
+            true => diffusion.entries()[0].constant().unwrap_or(0.0),
             false => {
                 let sum = |f: fn(&Piece) -> f64| group.pieces.iter().map(f).sum::<f64>();
                 sum(|p| p.integral) / sum(|p| p.measure)
@@ -507,15 +524,70 @@ fn interior_groups(
         let b = decomposition.bounding_box();
         let wave = std::f64::consts::PI * (1.0 / (b[1] - b[0])).hypot(1.0 / (b[3] - b[2]));
         groups.push(group);
-        let advection: Vec<&FieldRef> = problem.equation.advection().into_iter().flatten().collect();
-        let reaction: Vec<&FieldRef> = problem.equation.reaction().into_iter().collect();
-        let lower = |unit: f64, fields: &[&FieldRef], key: &str| {
-            Ok::<_, crate::base::error::Error>(Group::new(Kind::LowerOrder(mean.abs() * unit), varying(fields, key)?))
-        };
-        groups.push(lower(wave, &advection, "equation.advection")?);
-        groups.push(lower(wave * wave, &reaction, "equation.reaction")?);
+        groups.push(Group::new(Kind::LowerOrder(mean.abs() * wave), next()));
+        groups.push(Group::new(Kind::LowerOrder(mean.abs() * wave * wave), next()));
     }
     Ok(groups)
+}
+
+/// Fields that are looked at together.
+struct Looked<'a> {
+    fields: Vec<&'a FieldRef>,
+    look: Look<'a>,
+}
+
+enum Look<'a> {
+    /// Each by itself, under this name.
+    Each(&'a str),
+    /// The entries of the diffusion.
+    Diffusion(&'a Diffusion),
+}
+
+impl Looked<'_> {
+    fn pieces(&self, patch: &Patch<'_>) -> Result<Vec<Piece>> {
+        match self.look {
+            Look::Diffusion(diffusion) => patch.diffusion(diffusion),
+            Look::Each(key) => {
+                let varying = self.fields.iter().filter(|f| f.constant().is_none());
+                varying.map(|f| patch.piece(f, key)).collect()
+            }
+        }
+    }
+}
+
+/// The pieces of all fields that vary, by those that are looked at together.
+fn pieces_of(
+    looked: &[Looked<'_>],
+    decomposition: &Decomposition,
+    points: usize,
+    density: &Density,
+) -> Result<Vec<Vec<Piece>>> {
+    let varies = |looked: &Looked<'_>| looked.fields.iter().any(|field| field.constant().is_none());
+    let wanted = |looked: &Looked<'_>| varies(looked).then(|| cells(decomposition, points, &looked.fields, density));
+    let wanted: Vec<Option<usize>> = looked.iter().map(wanted).collect();
+    // Fields that cost about the same are looked at in the same points.
+    let sizes: BTreeSet<usize> = wanted.iter().copied().flatten().collect();
+    let samplers: Vec<(usize, Sampler)> =
+        sizes.into_iter().map(|cells| (cells, Sampler::new(points, cells, density.close))).collect();
+    let in_one = |s: usize| -> Result<Vec<Vec<Piece>>> {
+        let mut found = vec![Vec::new(); looked.len()];
+        for (size, sampler) in &samplers {
+            let patch = Patch::new(decomposition, s, sampler);
+            for ((found, looked), _) in
+                found.iter_mut().zip(looked).zip(&wanted).filter(|(_, wanted)| **wanted == Some(*size))
+            {
+                *found = looked.pieces(&patch)?;
+            }
+        }
+        Ok(found)
+    };
+    let found: Vec<Result<Vec<Vec<Piece>>>> = (0..decomposition.len()).into_par_iter().map(in_one).collect();
+    let mut all = vec![Vec::new(); looked.len()];
+    // The error of the first subdomain that has one, whichever thread was first.
+    for found in found {
+        all.iter_mut().zip(found?).for_each(|(all, found)| all.extend(found));
+    }
+    Ok(all)
 }
 
 /// How much of a source in a subdomain the solution elsewhere sees: beside a given value it falls with the distance from there, as
@@ -564,8 +636,8 @@ fn boundary_groups(
                 let along = sampler.lines.line(&at_nodes, side >= 2);
                 let tails = if side % 2 == 0 { [along, Tail::NOTHING] } else { [Tail::NOTHING, along] };
                 let (points, values) = (&fine, values.as_slice());
-                let compared = Compared { key: &key, subdomain: s, tails, points, values, expected: &expected };
-                Ok(Some(compared.piece(length, |_| 1.0)))
+                let compared = Compared { key: &key, subdomain: s, points, values, expected: &expected };
+                Ok(Some(Piece { tails, ..compared.piece(length, |_| 1.0) }))
             })
             .collect();
         Ok(found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())

@@ -15,7 +15,9 @@ use crate::exchange::Serial;
 use crate::interface::{DirectFactor, Exchange, Guess, Interface, Outcome, agreed, conjugate_gradients, refine};
 use crate::local::about::Iterate;
 use crate::local::basis::ReferenceBasis;
+use crate::local::image::Image;
 use crate::local::local_factor::{BATCH, Local, LocalData, LocalFactor, affine};
+use crate::local::operator::LocalRows;
 use crate::local::places::Scene;
 use crate::local::right_hand_side::{DataRows, RightHandSide};
 use crate::method::report::{FeaturesReport, Seconds};
@@ -41,6 +43,8 @@ pub struct Solver {
     pub(crate) bases: Option<PerShape<Arc<ReferenceBasis>>>,
     pub(crate) locals: Vec<Local>,
     pub(crate) data_rows: Vec<DataRows>,
+    /// The rows of local problems whose factors cannot tell residuals; nothing where all can.
+    images: Vec<Image>,
     direct: Option<Box<dyn DirectFactor>>,
     features: FeaturesReport,
     seconds: Seconds,
@@ -154,11 +158,11 @@ impl Solver {
         let exchange = exchange.as_ref();
         let clock = Instant::now();
         let stages = Stages { plan: &plan, scene: Scene { problem, decomposition, about }, progress };
-        let mut assembled = agreed(exchange, stages.assemble())?;
+        let assembled = agreed(exchange, stages.assemble())?;
         let mut seconds = Seconds { assemble: spent + clock.elapsed().as_secs_f64(), ..Seconds::default() };
 
         let clock = Instant::now();
-        let data_rows: Vec<DataRows> = assembled.rows.iter_mut().map(DataRows::taken_from).collect();
+        let data_rows = stages.data_rows(&assembled);
         let right_hand_side = RightHandSide { equation: &problem.equation, decomposition, collocations };
         let size = Mutex::new(vec![0.0; data_rows.len()]);
         let columns: Vec<Data> =
@@ -171,7 +175,9 @@ impl Solver {
         let known: Option<&RightHandSides<'_>> = if data.is_some() { Some(&known) } else { None };
         let Factored { locals, data: local_data, factorizations } = agreed(exchange, stages.factor(&assembled, known))?;
         let Assembled { bases, rows, .. } = assembled;
-        drop(rows);
+        let evaluated = local_data.iter().any(|data| data.f.ncols() > 0);
+        let image = |rows: Arc<LocalRows>| Image::taken_from(Arc::unwrap_or_clone(rows));
+        let images = if evaluated { rows.into_iter().map(image).collect() } else { Vec::new() };
         let size = size.into_inner().unwrap_or_else(PoisonError::into_inner).iter().sum();
         seconds.factor = clock.elapsed().as_secs_f64();
 
@@ -183,7 +189,7 @@ impl Solver {
         let problem = problem.clone();
         let (direct, warnings) = (None, Vec::new());
         let mut solver =
-            Solver { plan, problem, networks, bases, locals, data_rows, direct, features, seconds, warnings };
+            Solver { plan, problem, networks, bases, locals, data_rows, images, direct, features, seconds, warnings };
         solver.factor_interface(progress)?;
         solver.warn_of_rank();
         Ok((solver, KnownData { local: local_data, size }))
@@ -352,13 +358,14 @@ impl Solver {
         if let Some(mean) = self.problem.mean {
             self.shift_to_mean(&mut u, local_data, mean);
         }
-        let (ys, rests): (Vec<Mat<f64>>, Vec<Rest>) = (self.locals.par_iter().zip(local_data))
+        let (ys, mut rests): (Vec<Mat<f64>>, Vec<Rest>) = (self.locals.par_iter().zip(local_data))
             .map(|(local, data)| {
                 let (factor, values) = (&local.factor, local.pick(u.as_ref()));
                 progress.step();
                 (affine(&data.y, factor.y.as_ref(), values.as_ref()), Rest::new(local, data, &values))
             })
             .unzip();
+        self.add_evaluated(&u, &ys, local_data, &mut rests);
         seconds.recover = clock.elapsed().as_secs_f64();
         Ok(Coupled { u, ys, rests, outcome, size: known.size, sent, seconds })
     }

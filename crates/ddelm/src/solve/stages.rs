@@ -8,14 +8,17 @@ use rayon::prelude::*;
 
 use crate::base::error::{Error, Result};
 use crate::base::progress::{Progress, Stage};
+use crate::domain::collocation::Nodes;
 use crate::domain::shape::{PerShape, Shape};
 use crate::interface::{Gather, Numbering};
+use crate::local::alike::alike;
 use crate::local::basis::{Needed, ReferenceBasis};
 use crate::local::local_factor::{BATCH, Columns, Local, LocalData, LocalFactor};
-use crate::local::operator::{EdgeScale, LocalRows, edge_scale, local_rows};
+use crate::local::operator::{EdgeScale, LocalRows, edge_scale, local_rows, perimeter_kinds};
 use crate::local::places::Scene;
+use crate::local::right_hand_side::DataRows;
 use crate::method::report::{FeaturesReport, RankSpan};
-use crate::method::settings::InterfaceSolver;
+use crate::method::settings::{Coupling, InterfaceSolver};
 use crate::network::features::Networks;
 use crate::network::symbol::{ORDERS, Symbols};
 use crate::solve::plan::Plan;
@@ -30,7 +33,8 @@ pub(crate) struct Stages<'a> {
 /// The rows of the local problems, and what they act on.
 pub(crate) struct Assembled {
     pub scales: Vec<EdgeScale>,
-    pub rows: Vec<LocalRows>,
+    /// One for each subdomain; those that are known to be alike share theirs.
+    pub rows: Vec<Arc<LocalRows>>,
     pub bases: Option<PerShape<Arc<ReferenceBasis>>>,
 }
 
@@ -73,24 +77,30 @@ impl<'a> Stages<'a> {
             .collect();
         // The first error in order, whichever thread was first.
         let scales: Vec<EdgeScale> = scales.into_iter().collect::<Result<_>>()?;
-        let rows: Vec<Result<LocalRows>> = mine
-            .par_iter()
-            .map(|&s| {
+        let alike = match collocations.any().nodes {
+            Nodes::Chebyshev => alike(scene, &scales, mine),
+            Nodes::Uniform => (0..mine.len()).collect(),
+        };
+        let rows: Vec<Result<Option<Arc<LocalRows>>>> = (mine.par_iter().zip(&alike).enumerate())
+            .map(|(k, (&s, &first))| {
                 stop_if_asked(*progress)?;
                 let collocation = collocations.of(plan.shape(s));
-                let rows = local_rows(scene, collocation, weights, &scales, s);
+                let rows = (first == k).then(|| local_rows(scene, collocation, weights, &scales, s)).transpose()?;
                 progress.step();
-                rows
+                Ok(rows.map(Arc::new))
             })
             .collect();
-        let rows: Vec<LocalRows> = rows.into_iter().collect::<Result<_>>()?;
+        let own: Vec<Option<Arc<LocalRows>>> = rows.into_iter().collect::<Result<_>>()?;
+        let of_first = |&first: &usize| own[first].clone().expect("the first of its kind has rows of its own");
+        let rows: Vec<Arc<LocalRows>> = alike.iter().map(of_first).collect();
         let bases = match networks {
             Networks::Each(_) => None,
             Networks::Shared(networks) => {
                 let shapes: Vec<Shape> = networks.iter().map(|(shape, _)| shape).collect();
                 Some(PerShape::new(&shapes, |shape| {
-                    let of_shape = |(s, _): &(&usize, &LocalRows)| plan.shape(**s) == shape;
-                    let of: Vec<&LocalRows> = mine.iter().zip(&rows).filter(of_shape).map(|(_, rows)| rows).collect();
+                    let of_shape = |(s, _): &(&usize, &Option<_>)| plan.shape(**s) == shape;
+                    let of: Vec<&LocalRows> =
+                        mine.iter().zip(&own).filter(of_shape).filter_map(|(_, rows)| rows.as_deref()).collect();
                     plan.basis(networks, shape, &problem.equation, needed_derivatives(&of))
                 })?)
             }
@@ -98,11 +108,20 @@ impl<'a> Stages<'a> {
         Ok(Assembled { scales, rows, bases })
     }
 
+    /// What turns data into the right-hand sides of the local problems.
+    pub fn data_rows(&self, assembled: &Assembled) -> Vec<DataRows> {
+        let of = |(&s, rows): (&usize, &Arc<LocalRows>)| {
+            let collocation = self.plan.collocations.of(self.plan.shape(s));
+            DataRows::new(rows, perimeter_kinds(&self.scene, collocation, s))
+        };
+        self.plan.portion.subdomains.iter().zip(&assembled.rows).map(of).collect()
+    }
+
     /// Factors the local problems. Where their right-hand sides are given, the factors are good for these only, and take far
     /// less memory.
     pub fn factor(&self, assembled: &Assembled, known: Option<&RightHandSides<'_>>) -> Result<Factored> {
         let mine = &self.plan.portion.subdomains;
-        let place = |(&s, rows): (&usize, &LocalRows)| {
+        let place = |(&s, rows): (&usize, &Arc<LocalRows>)| {
             self.plan.portion.numbering.gather(&self.scene.decomposition.subdomains[s], &rows.layout)
         };
         let places: Vec<Gather> = mine.iter().zip(&assembled.rows).map(place).collect();
@@ -151,10 +170,15 @@ impl<'a> Stages<'a> {
                 shortest: self.plan.settings.interface == InterfaceSolver::Cg,
             },
         };
-        let rows = &assembled.rows[members[0]];
+        let (rows, weights) = (&assembled.rows[members[0]], self.plan.weights);
         let coupling = self.plan.settings.coupling();
-        let mut factor =
-            LocalFactor::new(columns, collocation, rows, self.plan.weights, coupling, &trace_rows, &flux_rows)?;
+        if let (Some(known), &[k], Columns::Basis(basis), Coupling::FluxBalance) = (known, members, columns, coupling) {
+            let asked = [&trace_rows[..], &flux_rows[..]];
+            let f = known(k)?;
+            let (factor, data) = LocalFactor::for_data(basis, collocation, rows, weights, asked, f)?;
+            return Ok(SharedFactor { factor: Arc::new(factor), trace_rows, flux_rows, data: vec![data] });
+        }
+        let mut factor = LocalFactor::new(columns, collocation, rows, weights, coupling, &trace_rows, &flux_rows)?;
         let mut data = Vec::new();
         if let Some(known) = known {
             let batch = |members: &[usize]| -> Result<Vec<LocalData>> {
@@ -264,13 +288,18 @@ fn needed_derivatives(rows: &[&LocalRows]) -> Needed {
 }
 
 /// Groups of local problems with the same shape and rows, bit for bit. Without shared features every one stands alone.
-fn classes<'a>(rows: &'a [LocalRows], shapes: &[Shape], shared: bool) -> Vec<Vec<usize>> {
+fn classes<'a>(rows: &'a [Arc<LocalRows>], shapes: &[Shape], shared: bool) -> Vec<Vec<usize>> {
     if !shared {
         return (0..rows.len()).map(|k| vec![k]).collect();
     }
     let mut by_hash: HashMap<u64, Vec<usize>> = HashMap::new();
+    let mut known: HashMap<*const LocalRows, usize> = HashMap::new();
     let mut classes: Vec<Vec<usize>> = Vec::new();
     for (k, row) in rows.iter().enumerate() {
+        if let Some(&class) = known.get(&Arc::as_ptr(row)) {
+            classes[class].push(k);
+            continue;
+        }
         let balance = row.balance.iter().flat_map(|b| [&b.around, &b.inside]);
         let parts = [&row.interior, &row.perimeter, &row.flux].into_iter().chain(balance);
         let hash = parts.fold(0, |hash, symbols| symbols.hash(hash));
@@ -280,13 +309,13 @@ fn classes<'a>(rows: &'a [LocalRows], shapes: &[Shape], shared: bool) -> Vec<Vec
             let parts = |r: &'a LocalRows| (&r.interior, &r.layout, &r.perimeter, &r.flux, &r.balance);
             shapes[first] == shapes[k] && parts(&rows[first]) == parts(row)
         };
-        match candidates.iter().copied().find(|c| same(c)) {
-            Some(class) => classes[class].push(k),
-            None => {
-                candidates.push(classes.len());
-                classes.push(vec![k]);
-            }
+        let class = candidates.iter().copied().find(|c| same(c)).unwrap_or(classes.len());
+        if class == classes.len() {
+            candidates.push(class);
+            classes.push(Vec::new());
         }
+        classes[class].push(k);
+        known.insert(Arc::as_ptr(row), class);
     }
     classes
 }

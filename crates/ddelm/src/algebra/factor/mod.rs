@@ -5,7 +5,8 @@
 //!
 //! | factorization | formula | K+ | use |
 //! | --- | --- | --- | --- |
-//! | [`qr`] | K = Q_r R | R^-1 Q_r' | a well-conditioned basis: one per subdomain, the fast way |
+//! | [`qr`] | K = Q_r R | R^-1 Q_r' | a basis for K: factors that are used again |
+//! | [`Normal`] | K'K = L L' | L'^-1 L^-1 K' | a basis, well conditioned for K: one solve, the fast way |
 //! | [`pivoted_qr`] | K P = Q_r \[R, *\] + dropped | P \[R^-1 Q_r'; 0\] | raw features, stopped at the numerical rank |
 //! | [`truncated_svd`] | K = U_r S_r V_r' + dropped | V_r S_r^-1 U_r' | raw features; makes the reference basis |
 //!
@@ -14,7 +15,7 @@
 //!
 //! Where few features are independent, [`truncated_svd_of_factors`] has the SVD at the price of the pivoted QR.
 //!
-//! In all three K K+ is the orthogonal projector Q_r Q_r' (U_r U_r'). The two QR factorizations keep the whole
+//! In all of them K K+ is the orthogonal projector Q_r Q_r' (U_r U_r'). The two QR factorizations keep the whole
 //! orthogonal m x m matrix Q = [Q_r, Q_perp] as a product of reflections, [`Householder`]: the first r rows of Q'x are
 //! Q_r'x, which the coefficients need, and the other m - r rows are Q_perp'x, whose length is the residual
 //! |(I - K K+) x|. No cancellation spoils it, which forming x - Q_r (Q_r'x) would allow.
@@ -30,6 +31,7 @@
 
 mod eigenvalues;
 mod householder;
+mod normal;
 mod panel;
 mod pivoted;
 mod product;
@@ -42,6 +44,7 @@ pub use faer::{Mat, MatMut, MatRef};
 
 pub use eigenvalues::{eigenpairs, eigenvalues};
 pub use householder::{Householder, Qr, qr};
+pub use normal::Normal;
 pub use pivoted::{PivotedQr, pivoted_qr, pivoted_qr_beyond};
 pub use product::{
     multiply, multiply_add, multiply_add_vector, multiply_vector, solve_upper, solve_upper_right, solve_upper_transpose,

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! and in (sigma, t) powers, logarithms and angles are all smooth, so that no exponent enters the basis. F is the map of the
-//! element, straight or curved, and (c_ref, p0_ref, p1_ref) a triangle of its reference shape, counter-clockwise: neighbours
+//! element, straight or curved, and (c_ref, p0_ref, p1_ref) a triangle of its reference shape: neighbours
 //! that share a side with its end at c meet on it, whatever their maps, because both have the side's own point at parameter rho.
 //!
 //! The reference square of a ring is (s, t) with `sigma = sigma_1 - s (sigma_1 - sigma_0)`:
@@ -17,11 +17,14 @@
 //! ```text
 //!          t = 1: along the ray to p1
 //!        +---------------------------+
-//! s = 0  |                           |  s = 1: away from the corner       counter-clockwise: t = 0, s = 1, t = 1, s = 0
-//! inner  |                           |  (the side p0 p1 for sigma_0 = 0)  det J > 0
+//! s = 0  |                           |  s = 1: away from the corner       sides in order: t = 0, s = 1, t = 1, s = 0
+//! inner  |                           |  (the side p0 p1 for sigma_0 = 0)
 //!        +---------------------------+
 //!          t = 0: along the ray to p0
 //! ```
+//!
+//! A triangle that runs clockwise makes a mirrored ring, whose sides do so as well, with `det J < 0`: the two halves of a square
+//! have rings that are reflections of each other, and the same in (s, t).
 //!
 //! # Units
 //!
@@ -54,8 +57,9 @@ use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Affine, Map, MapDescription, MapRef, Point};
+use super::{Affine, Form, Map, MapDescription, MapRef, Point};
 use crate::algebra::quadrature::gauss;
+use crate::domain::plane::twice_area;
 
 /// Up to this radius `F - c` is integrated along the ray; above, the difference has lost three bits at most.
 const NEAR: f64 = 0.125;
@@ -135,8 +139,8 @@ struct Place {
 }
 
 impl Ring {
-    /// The ring between `sigma[0]` (outside) and `sigma[1]` of a triangle of the reference shape of `root`, counter-clockwise from
-    /// the vertex that `root` maps to `corner`. The innermost ring also has what lies inside of it.
+    /// The ring between `sigma[0]` (outside) and `sigma[1]` of a triangle of the reference shape of `root`, whose first vertex
+    /// `root` maps to `corner`. The innermost ring also has what lies inside of it.
     pub fn new(root: MapRef, corner: Point, triangle: [Point; 3], sigma: [f64; 2], innermost: bool) -> Self {
         let affine = root.affine();
         Ring { root, affine, corner, triangle, sigma, innermost }
@@ -325,6 +329,18 @@ impl Map for Ring {
         }
         let nearest = (self.sigma[1] - sigma_at(-NEAREST_SLOPE.ln())) / self.width();
         Some([s.max(nearest.clamp(0.0, 1.0)), t])
+    }
+
+    fn is_mirrored(&self) -> bool {
+        let [c, p0, p1] = self.triangle;
+        twice_area(c, p0, p1) < 0.0
+    }
+
+    fn form(&self) -> Option<Form> {
+        let Affine { jacobian, .. } = self.affine?;
+        let [c, p0, p1] = self.triangle;
+        let vectors = [p0, p1].map(|p| apply(jacobian, [p[0] - c[0], p[1] - c[1]]));
+        Some(Form { vectors, shape: self.shape(), rings: Some((self.sigma, self.innermost)) })
     }
 
     fn description(&self) -> Option<MapDescription> {

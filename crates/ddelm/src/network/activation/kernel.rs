@@ -5,15 +5,11 @@
 //! in every lane, at every vector width and on every machine; only WebAssembly, which has no fused operation, rounds some of
 //! them [otherwise](crate::algebra::fused).
 //!
-//! The exponential rests on `exp(y) = 2^k exp(r)` with `k = round(y / ln 2)`, `|r| <= ln(2) / 2`; the sine on
-//! `z = q pi/2 + r` with `|r| <= pi/4`. Taylor's polynomials do the rest: their first missing term is below a fifth of
-//! a unit in the last place.
-//!
-//! # References
-//! W. J. Cody and W. Waite, Software Manual for the Elementary Functions, 1980: reduction by a constant in parts.
+//! The functions themselves are those of [`elementary`](crate::algebra::elementary), which formulas use as well.
 
-use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, LN_2, LOG2_E};
-
+use crate::algebra::elementary::{
+    SINE_RANGE, bounded, exp_m1, power_of_two, quadrants, split_by_ln_2, tanh_parts, with_sign_of,
+};
 use crate::algebra::fused::{fused, fused_exactly};
 
 /// An activation that can be evaluated without a branch.
@@ -25,24 +21,14 @@ pub(super) trait Kernel: Copy {
     fn jet(self, z: f64) -> [f64; 5];
 }
 
-/// tanh z = e / (e + 2) with e = exp(2|z|) - 1.
-///
-/// sech^2 z = 4 h (1 - h) with h = 1 / (e + 2) keeps its relative accuracy where 1 - tanh^2 z has none.
+/// tanh z, and sech^2 z = 4 h (1 - h) with h = 1 / (exp(2|z|) + 1), which keeps its relative accuracy where 1 - tanh^2 z has none.
 #[derive(Clone, Copy)]
 pub(super) struct Tanh;
 
 impl Kernel for Tanh {
     #[inline(always)]
     fn jet(self, z: f64) -> [f64; 5] {
-        // exp(708) is almost the largest number. There tanh is 1 and its derivatives are below 1e-306.
-        let y = bounded(2.0 * z.abs(), 708.0);
-        let (k, r) = split_by_ln_2(y);
-        let scale = power_of_two(k, 0);
-        let e = fused(scale, exp_m1(r), scale - 1.0);
-        let h = 1.0 / (e + 2.0);
-        // t = e h has one rounding too many: a Newton step removes it, for less than a second division.
-        let t = e * h;
-        let t = with_sign_of(z, fused(fused_exactly(-(e + 2.0), t, e), h, t));
+        let (t, h) = tanh_parts(z);
         let s = 4.0 * h * (1.0 - h);
         [t, s, -2.0 * t * s, s * fused(-6.0, s, 4.0), t * s * fused(24.0, s, -8.0)]
     }
@@ -53,17 +39,11 @@ impl Kernel for Tanh {
 pub(super) struct Sin;
 
 impl Kernel for Sin {
-    // With 17 bits in q, r is good to the last place even next to a multiple of pi / 2.
-    const RANGE: f64 = 1e5;
+    const RANGE: f64 = SINE_RANGE;
 
     #[inline(always)]
     fn jet(self, z: f64) -> [f64; 5] {
-        let (q, r) = split_by_half_pi(z.abs());
-        let (sin, cos) = sin_cos(r);
-        let (sin, cos) = if q & 1 == 0 { (sin, cos) } else { (cos, sin) };
-        // sin is negative in the quadrants 2 and 3, cos in 1 and 2.
-        let sin = with_sign_of(z, flipped(sin, q));
-        let cos = flipped(cos, q.wrapping_add(1));
+        let [sin, cos] = quadrants(z);
         [sin, cos, -sin, -cos, sin]
     }
 }
@@ -105,94 +85,10 @@ impl Kernel for Gaussian {
     }
 }
 
-/// 1.5 * 2^52: a sum with it is rounded to an integer, which stands in the lowest bits of the sum.
-const ROUNDER: f64 = 6_755_399_441_055_744.0;
-
-/// ln 2 - `LN_2`.
-const LN_2_REST: f64 = 2.319_046_813_846_299_6e-17;
-
-/// pi / 2 - `FRAC_PI_2`, in two parts.
-const FRAC_PI_2_REST: [f64; 2] = [6.123_233_995_736_766e-17, -1.497_384_904_859_169_8e-33];
-
-/// 1 / n! for n = 0..=17.
-const INVERSE_FACTORIAL: [f64; 18] = {
-    let (mut inverse, mut factorial, mut n) = ([1.0; 18], 1.0, 1);
-    while n < inverse.len() {
-        factorial *= n as f64;
-        inverse[n] = 1.0 / factorial;
-        n += 1;
-    }
-    inverse
-};
-
-/// y = k ln 2 + r: the integer k in the low bits of a word, and r.
-#[inline(always)]
-fn split_by_ln_2(y: f64) -> (u64, f64) {
-    let shifted = fused(y, LOG2_E, ROUNDER);
-    let k = shifted - ROUNDER;
-    // The first step is exact: y and k ln 2 agree in their leading bits.
-    (shifted.to_bits(), fused(-k, LN_2_REST, fused_exactly(-k, LN_2, y)))
-}
-
-/// a = q pi/2 + r: the integer q in the low bits of a word, and r.
-#[inline(always)]
-fn split_by_half_pi(a: f64) -> (u64, f64) {
-    let shifted = fused(a, FRAC_2_PI, ROUNDER);
-    let q = shifted - ROUNDER;
-    let r = fused_exactly(-q, FRAC_PI_2, a);
-    (shifted.to_bits(), fused(-q, FRAC_PI_2_REST[1], fused(-q, FRAC_PI_2_REST[0], r)))
-}
-
-/// 2^(k + shift), a normal number, for a k in the low bits of a word.
-#[inline(always)]
-fn power_of_two(k: u64, shift: i64) -> f64 {
-    f64::from_bits(k.wrapping_add_signed(1023 + shift) << 52)
-}
-
-/// exp(r) - 1 for |r| <= ln(2) / 2. Even and odd powers form two chains, so that neither waits for the other.
-#[inline(always)]
-fn exp_m1(r: f64) -> f64 {
-    let r2 = r * r;
-    let (mut even, mut odd) = (INVERSE_FACTORIAL[12], INVERSE_FACTORIAL[13]);
-    for n in [10, 8, 6, 4, 2] {
-        even = fused(even, r2, INVERSE_FACTORIAL[n]);
-        odd = fused(odd, r2, INVERSE_FACTORIAL[n + 1]);
-    }
-    fused(r2, fused(odd, r, even), r)
-}
-
-/// sin r and cos r for |r| <= pi / 4.
-#[inline(always)]
-fn sin_cos(r: f64) -> (f64, f64) {
-    let minus_r2 = -(r * r);
-    let (mut sin, mut cos) = (INVERSE_FACTORIAL[17], INVERSE_FACTORIAL[16]);
-    for n in [14, 12, 10, 8, 6, 4, 2] {
-        sin = fused(sin, minus_r2, INVERSE_FACTORIAL[n + 1]);
-        cos = fused(cos, minus_r2, INVERSE_FACTORIAL[n]);
-    }
-    (fused(minus_r2 * r, sin, r), fused(minus_r2, cos, 1.0))
-}
-
-/// min(a, bound), and NaN if a is: `f64::min` would drop it.
-#[inline(always)]
-fn bounded(a: f64, bound: f64) -> f64 {
-    if a > bound { bound } else { a }
-}
-
-/// `a` with its sign flipped if z is negative.
-#[inline(always)]
-fn with_sign_of(z: f64, a: f64) -> f64 {
-    f64::from_bits(a.to_bits() ^ (z.to_bits() & (1 << 63)))
-}
-
-/// `a` with its sign flipped in the upper two of four quadrants.
-#[inline(always)]
-fn flipped(a: f64, quadrant: u64) -> f64 {
-    f64::from_bits(a.to_bits() ^ ((quadrant & 2) << 62))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::f64::consts::FRAC_PI_2;
+
     use super::*;
     use crate::network::activation::Activation;
 

@@ -6,6 +6,8 @@
 
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LN_10};
 
+use crate::algebra::elementary::{self, EXP_RANGE, SINE_RANGE};
+
 use super::kernels::{BinaryKernel, BinaryValues, LeftSlopes, RightSlopes, UnaryKernel, UnarySlopes, UnaryValues};
 
 /// An operation with one operand.
@@ -187,19 +189,25 @@ impl Unary {
     fn run(self, kernel: impl UnaryKernel) {
         match self {
             Unary::Negate => kernel.run(|a| -a, |_, _| -1.0),
-            Unary::Sin => kernel.run(f64::sin, |a, _| a.cos()),
-            Unary::Cos => kernel.run(f64::cos, |a, _| -a.sin()),
+            Unary::Sin => {
+                let beyond = (f64::sin, |a: f64, _| a.cos());
+                kernel.run_within(SINE_RANGE, elementary::sin, |a, _| elementary::cos(a), beyond);
+            }
+            Unary::Cos => {
+                let beyond = (f64::cos, |a: f64, _| -a.sin());
+                kernel.run_within(SINE_RANGE, elementary::cos, |a, _| -elementary::sin(a), beyond);
+            }
             Unary::Tan => kernel.run(f64::tan, |_, v| 1.0 + v * v),
             Unary::Asin => kernel.run(f64::asin, |a, _| 1.0 / ((1.0 - a) * (1.0 + a)).sqrt()),
             Unary::Acos => kernel.run(f64::acos, |a, _| -1.0 / ((1.0 - a) * (1.0 + a)).sqrt()),
             Unary::Atan => kernel.run(f64::atan, |a, _| 1.0 / (1.0 + a * a)),
             Unary::Sinh => kernel.run(f64::sinh, |a, _| a.cosh()),
             Unary::Cosh => kernel.run(f64::cosh, |a, _| a.sinh()),
-            Unary::Tanh => kernel.run(f64::tanh, |_, v| (1.0 - v) * (1.0 + v)),
+            Unary::Tanh => kernel.run(elementary::tanh, |_, v| (1.0 - v) * (1.0 + v)),
             Unary::Asinh => kernel.run(f64::asinh, |a, _| 1.0 / a.hypot(1.0)),
             Unary::Acosh => kernel.run(f64::acosh, |a, _| 1.0 / ((a - 1.0) * (a + 1.0)).sqrt()),
             Unary::Atanh => kernel.run(f64::atanh, |a, _| 1.0 / ((1.0 - a) * (1.0 + a))),
-            Unary::Exp => kernel.run(f64::exp, |_, v| v),
+            Unary::Exp => kernel.run_within(EXP_RANGE, elementary::exp, |_, v| v, (f64::exp, |_, v| v)),
             Unary::Exp2 => kernel.run(f64::exp2, |_, v| LN_2 * v),
             Unary::Expm1 => kernel.run(f64::exp_m1, |_, v| v + 1.0),
             Unary::Log => kernel.run(f64::ln, |a, _| 1.0 / a),

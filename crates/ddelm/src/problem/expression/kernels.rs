@@ -1,8 +1,20 @@
-//! Loops over blocks of points, compiled for each operation of a formula, so that nothing is looked up per point.
+//! Loops over blocks of points, compiled for each operation of a formula, so that nothing is looked up per point, and for the
+//! vectors of the machine.
+
+use pulp::Arch;
 
 /// Something to do with the value and slope of an operation.
 pub(super) trait UnaryKernel {
     fn run(self, value: impl Fn(f64) -> f64, slope: impl Fn(f64, f64) -> f64);
+
+    /// The same for an operation that is written without branches for `|a| <= range`, and otherwise beyond.
+    fn run_within(
+        self,
+        range: f64,
+        value: impl Fn(f64) -> f64,
+        slope: impl Fn(f64, f64) -> f64,
+        beyond: (impl Fn(f64) -> f64, impl Fn(f64, f64) -> f64),
+    );
 }
 
 /// Values of an operation with one operand.
@@ -13,8 +25,20 @@ pub(super) struct UnaryValues<'a> {
 
 impl UnaryKernel for UnaryValues<'_> {
     fn run(self, value: impl Fn(f64) -> f64, _: impl Fn(f64, f64) -> f64) {
-        for (out, &a) in self.out.iter_mut().zip(self.a) {
-            *out = value(a);
+        Arch::new().dispatch(|| self.out.iter_mut().zip(self.a).for_each(|(out, &a)| *out = value(a)));
+    }
+
+    fn run_within(
+        self,
+        range: f64,
+        value: impl Fn(f64) -> f64,
+        _: impl Fn(f64, f64) -> f64,
+        beyond: (impl Fn(f64) -> f64, impl Fn(f64, f64) -> f64),
+    ) {
+        let UnaryValues { a, out } = self;
+        UnaryValues { a, out: &mut *out }.run(value, |_, _| 0.0);
+        for (out, &a) in out.iter_mut().zip(a).filter(|(_, a)| a.abs() > range) {
+            *out = beyond.0(a);
         }
     }
 }
@@ -28,8 +52,21 @@ pub(super) struct UnarySlopes<'a> {
 
 impl UnaryKernel for UnarySlopes<'_> {
     fn run(self, _: impl Fn(f64) -> f64, slope: impl Fn(f64, f64) -> f64) {
-        for ((out, &a), &v) in self.out.iter_mut().zip(self.a).zip(self.v) {
-            *out = slope(a, v);
+        let UnarySlopes { a, v, out } = self;
+        Arch::new().dispatch(|| out.iter_mut().zip(a).zip(v).for_each(|((out, &a), &v)| *out = slope(a, v)));
+    }
+
+    fn run_within(
+        self,
+        range: f64,
+        _: impl Fn(f64) -> f64,
+        slope: impl Fn(f64, f64) -> f64,
+        beyond: (impl Fn(f64) -> f64, impl Fn(f64, f64) -> f64),
+    ) {
+        let UnarySlopes { a, v, out } = self;
+        UnarySlopes { a, v, out: &mut *out }.run(|_| 0.0, slope);
+        for ((out, &a), &v) in out.iter_mut().zip(a).zip(v).filter(|((_, a), _)| a.abs() > range) {
+            *out = beyond.1(a, v);
         }
     }
 }
@@ -53,9 +90,8 @@ pub(super) struct BinaryValues<'a> {
 
 impl BinaryKernel for BinaryValues<'_> {
     fn run(self, value: impl Fn(f64, f64) -> f64, _: impl Fn(f64, f64, f64) -> f64, _: impl Fn(f64, f64, f64) -> f64) {
-        for ((out, &a), &b) in self.out.iter_mut().zip(self.a).zip(self.b) {
-            *out = value(a, b);
-        }
+        let BinaryValues { a, b, out } = self;
+        Arch::new().dispatch(|| out.iter_mut().zip(a).zip(b).for_each(|((out, &a), &b)| *out = value(a, b)));
     }
 }
 

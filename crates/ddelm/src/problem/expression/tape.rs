@@ -4,8 +4,10 @@
 //! come from the same tape by the chain rule, operation by operation (forward mode), in any of its variables:
 //! D f(a, b) = f_a D a + f_b D b. Second derivatives are in [`curvature`](super::curvature).
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::f64::consts::E;
+use std::mem::take;
 
 use crate::problem::field::{Dependence, Failure, FieldRef, Samples};
 
@@ -426,7 +428,12 @@ fn add_products(out: &mut [f64], a: &[f64], b: Option<&[f64]>) {
 /// Points that the tape passes over at a time.
 const BLOCK: usize = 128;
 
-/// The values of one block of points: a row for each operation.
+thread_local! {
+    /// Rows that are not in use: formulas are evaluated at a few points at a time, many times over.
+    static SPARE: Cell<Vec<f64>> = const { Cell::new(Vec::new()) };
+}
+
+/// The values of one block of points: a row for each operation. What is not a constant is stale until it is computed.
 pub(super) struct Values {
     /// The length of a row.
     pub(super) block: usize,
@@ -439,7 +446,8 @@ impl Values {
         // Functions given from Python cost microseconds a call, so they get more points at a time.
         let largest = if tape.fields.is_empty() { block } else { 8 * block };
         let block = points.clamp(1, largest);
-        let mut rows = vec![0.0; block * tape.ops.len()];
+        let mut rows = SPARE.take();
+        rows.resize(block * tape.ops.len(), 0.0);
         for (row, op) in rows.chunks_exact_mut(block).zip(&tape.ops) {
             if let Op::Constant(bits) = *op {
                 row.fill(f64::from_bits(bits));
@@ -456,6 +464,12 @@ impl Values {
     /// The row of the last operation.
     pub(super) fn last<'a>(&self, rows: &'a [f64], points: usize) -> &'a [f64] {
         &rows[rows.len() - self.block..][..points]
+    }
+}
+
+impl Drop for Values {
+    fn drop(&mut self) {
+        SPARE.set(take(&mut self.rows));
     }
 }
 

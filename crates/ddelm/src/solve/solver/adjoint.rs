@@ -24,7 +24,7 @@ use crate::base::error::{Error, Result};
 use crate::base::progress::Progress;
 use crate::domain::collocation::Integration;
 use crate::domain::decomposition::Decomposition;
-use crate::domain::map::{Point, determinant, side_speed};
+use crate::domain::map::{Point, magnification, side_speed};
 use crate::domain::sample::Sample;
 use crate::domain::shape::PerShape;
 use crate::interface::refine_transposed;
@@ -193,7 +193,7 @@ impl Adjoint {
             let xi = &rule.inside;
             let Gradients { u, ux, uy } = self.solution.local_gradients(s, xi);
             let sample = Sample::new(place, xi.iter().copied()).with_state([u, ux, uy]);
-            let areas = xi.iter().zip(&rule.inside_weights).map(|(&xi, w)| w * determinant(map.jacobian(xi)));
+            let areas = xi.iter().zip(&rule.inside_weights).map(|(&xi, w)| w * magnification(map.jacobian(xi)));
             let areas: Vec<f64> = areas.collect();
             let mut seed = self.zero(s);
             if field.depends_on().state {
@@ -237,7 +237,7 @@ impl Adjoint {
                 let places = scene.places(s, xi);
                 let speed = |(&xi, w): (&Point, &f64)| w * side_speed(map, side, map.jacobian(xi));
                 let lengths: Vec<f64> = xi.iter().zip(&rule.around_weights).map(speed).collect();
-                let fluxes = flux_symbols(&self.problem, &places, side, equation.pairs() - 1)?;
+                let fluxes = flux_symbols(&self.problem, &places, &places.normals(side), equation.pairs() - 1)?;
                 let symbols: Vec<Symbol> = fluxes.iter().zip(&lengths).map(|(flux, &l)| flux.scaled(l)).collect();
                 seed.iter_mut().zip(self.seed(s, xi, &symbols)).for_each(|(sum, part)| *sum += part);
                 if let Some(diffusion) = equation.leading() {

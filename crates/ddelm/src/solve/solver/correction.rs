@@ -96,7 +96,8 @@ impl Solver {
             return 0.0;
         }
         let fluxes = |(k, local): (usize, &LocalResidual)| {
-            let mut data = LocalData { y: Mat::new(), n: Mat::new(), flux: self.no_flux(k), load: Vec::new() };
+            let mut data =
+                LocalData { y: Mat::new(), n: Mat::new(), f: Mat::new(), flux: self.no_flux(k), load: Vec::new() };
             self.add_flux(k, local, &mut data);
             data
         };

@@ -8,12 +8,13 @@ use rayon::prelude::*;
 use super::{Coupled, Solver, by_factor};
 use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
-use crate::domain::map::{Point, determinant};
+use crate::domain::map::{Point, magnification};
 use crate::domain::shape::PerShape;
 use crate::interface::Outcome;
+use crate::local::image::{Found, squared_residuals};
 use crate::local::iterate::InBasis;
 use crate::local::lift::Lifted;
-use crate::local::local_factor::{Local, LocalData, affine, part_of, product, side_by_side};
+use crate::local::local_factor::{BATCH, Local, LocalData, affine, part_of, product, side_by_side};
 use crate::method::report::{InterfaceReport, Report, Seconds, Status, peak_memory_bytes};
 use crate::solution::evaluate::Solution;
 use crate::solve::plan::Plan;
@@ -65,6 +66,30 @@ impl Solver {
             .collect())
     }
 
+    /// Adds the squares of residuals that factors cannot tell.
+    pub(super) fn add_evaluated(&self, u: &Mat<f64>, ys: &[Mat<f64>], data: &[LocalData], rests: &mut [Rest]) {
+        let evaluated: Vec<usize> = (0..data.len()).filter(|&k| data[k].f.ncols() > 0).collect();
+        let shape = |k: usize| self.plan.shape(self.locals[k].subdomain);
+        let batches: Vec<&[usize]> =
+            evaluated.chunk_by(|&a, &b| shape(a) == shape(b)).flat_map(|same| same.chunks(BATCH)).collect();
+        let squares: Vec<Vec<f64>> = batches
+            .par_iter()
+            .map(|batch| {
+                let bases = self.bases.as_ref().expect("residuals are evaluated in a shared basis");
+                let values: Vec<Mat<f64>> = batch.iter().map(|&k| self.locals[k].pick(u.as_ref())).collect();
+                let mut found = Vec::with_capacity(batch.len());
+                for (&k, values) in batch.iter().zip(&values) {
+                    let (image, factor) = (&self.images[k], self.locals[k].factor.as_ref());
+                    found.push(Found { image, factor, data: &data[k], y: &ys[k], values });
+                }
+                squared_residuals(bases.of(shape(batch[0])), &found)
+            })
+            .collect();
+        for (&k, square) in evaluated.iter().zip(squares.iter().flatten()) {
+            rests[k].residual += square;
+        }
+    }
+
     /// Adds a constant to the interface values of every right-hand side so that the solution has this mean.
     pub(super) fn shift_to_mean(&self, u: &mut Mat<f64>, data: &[LocalData], mean: f64) {
         let bases = self.bases.as_ref().expect("a mean is fixed with shared features");
@@ -78,7 +103,7 @@ impl Solver {
             let (rule, table) = (&self.plan.collocations.of(map.shape()).integration, tables.of(map.shape()));
             let y = affine(&data.y, local.factor.y.as_ref(), local.pick(u.as_ref()).as_ref());
             let values = product(table.as_ref(), y.as_ref());
-            let area = |(&xi, w): (&Point, &f64)| w * determinant(map.jacobian(xi));
+            let area = |(&xi, w): (&Point, &f64)| w * magnification(map.jacobian(xi));
             let areas: Vec<f64> = rule.inside.iter().zip(&rule.inside_weights).map(area).collect();
             let sum = |k: usize| values.col_as_slice(k).iter().zip(&areas).map(|(u, a)| u * a).sum();
             (0..values.ncols()).map(sum).chain([areas.iter().sum()]).collect()
@@ -218,7 +243,8 @@ pub(super) struct Rest {
 impl Rest {
     pub fn new(local: &Local, data: &LocalData, values: &Mat<f64>) -> Self {
         let factor = &local.factor;
-        let residual = affine(&data.n, factor.n.as_ref(), values.as_ref()).squared_norm_l2();
+        // Nothing where it is evaluated, but for the flux balance.
+        let mut residual = affine(&data.n, factor.n.as_ref(), values.as_ref()).squared_norm_l2();
         let Some(scale) = factor.balance else {
             return Rest { residual, imbalance: 0.0, flow: 0.0 };
         };
@@ -230,6 +256,9 @@ impl Rest {
             let flows = local.fluxes.iter().zip(&local.lengths).map(|(&row, length)| (flux[(row, k)] * length).abs());
             flows.sum::<f64>().max((data.load[k] / scale).abs())
         };
+        if data.f.ncols() > 0 {
+            residual = (0..flux.ncols()).map(|k| (flux[(last, k)] - data.load[k]).powi(2)).sum();
+        }
         Rest {
             residual,
             imbalance: largest(&|k| ((flux[(last, k)] - data.load[k]) / scale).abs()),

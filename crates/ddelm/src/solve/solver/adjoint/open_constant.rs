@@ -16,7 +16,7 @@ use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use super::Adjoint;
-use crate::domain::map::{Point, determinant, side_speed};
+use crate::domain::map::{Point, magnification, side_speed};
 use crate::domain::shape::PerShape;
 use crate::local::local_factor::{Local, product};
 use crate::local::sensitivity::Sensitivities;
@@ -80,7 +80,7 @@ impl Adjoint {
     fn areas(&self, s: usize) -> Vec<f64> {
         let map = self.solver.plan.decomposition.subdomains[s].map.as_ref();
         let rule = &self.solver.plan.collocations.of(map.shape()).integration;
-        rule.inside.iter().zip(&rule.inside_weights).map(|(&xi, w)| w * determinant(map.jacobian(xi))).collect()
+        rule.inside.iter().zip(&rule.inside_weights).map(|(&xi, w)| w * magnification(map.jacobian(xi))).collect()
     }
 
     fn area(&self) -> f64 {

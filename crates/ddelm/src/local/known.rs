@@ -1,0 +1,117 @@
+//! A local problem with known data: Y and y_F by the normal equations, which need no Q.
+//!
+//! In the shared basis K is well conditioned where a subdomain resolves its coefficients, and `K'K` has lost nothing that
+//! matters. Whether that is so is measured: by the correction that one more step makes. Elsewhere QR takes over.
+
+use faer::Mat;
+
+use crate::algebra::factor::{Normal, multiply};
+use crate::base::error::Result;
+use crate::domain::collocation::Collocation;
+use crate::local::basis::ReferenceBasis;
+use crate::local::local_factor::{Columns, LocalData, LocalFactor, loads, matrices, product, traces};
+use crate::local::operator::{Balance, LocalRows, Weights};
+use crate::method::settings::Coupling;
+
+/// Where a correction of normal equations is larger than this, relative to the solution, QR takes their place. With coefficients that are
+/// resolved it is 1e-15 to 1e-13.
+const NEGLIGIBLE: f64 = 1e-12;
+
+/// The golden section: its multiples mix all interface values.
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
+
+/// What normal equations were given, and did not solve well enough.
+struct Unsafe {
+    k: Mat<f64>,
+    a: Mat<f64>,
+    traces: Vec<(usize, f64)>,
+    f: Mat<f64>,
+}
+
+impl LocalFactor {
+    /// The factor of a subdomain that shares it with no other, in the shared basis, for known right-hand sides F: it has
+    /// [forgotten](LocalFactor::forget) what others would need. Comes with the data.
+    pub fn for_data(
+        basis: &ReferenceBasis,
+        collocation: &Collocation,
+        rows: &LocalRows,
+        weights: Weights,
+        [trace_rows, flux_rows]: [&[usize]; 2],
+        f: Mat<f64>,
+    ) -> Result<(Self, LocalData)> {
+        let (k, a) = matrices(Columns::Basis(basis), collocation, rows, flux_rows);
+        let traces = traces(collocation, rows, weights, trace_rows);
+        match Self::by_normal_equations(k, a, traces, rows.balance.as_ref(), f) {
+            Ok(found) => Ok(found),
+            Err(Unsafe { k, a, traces, f }) => {
+                let balance = rows.balance.as_ref();
+                let columns = Columns::Basis(basis);
+                let mut factor = Self::by_inverse(columns, k, a, traces, Coupling::FluxBalance, balance)?;
+                let data = factor.data(f);
+                factor.forget();
+                Ok((factor, data))
+            }
+        }
+    }
+
+    /// Y and y_F by the normal equations. What they are given comes back where rounding would show.
+    fn by_normal_equations(
+        k: Mat<f64>,
+        a: Mat<f64>,
+        traces: Vec<(usize, f64)>,
+        balance: Option<&Balance>,
+        f: Mat<f64>,
+    ) -> std::result::Result<(Self, LocalData), Unsafe> {
+        let normal = match Normal::new(k) {
+            Ok(normal) => normal,
+            Err(k) => return Err(Unsafe { k, a, traces, f }),
+        };
+        let k = normal.matrix();
+        let (rank, values) = (k.ncols(), traces.len());
+        // K' [E F]
+        let mut all = Mat::zeros(rank, values + f.ncols());
+        for (j, &(row, entry)) in traces.iter().enumerate() {
+            all.col_mut(j).copy_from(faer::Scale(entry) * k.row(row).transpose());
+        }
+        multiply(all.as_mut().subcols_mut(values, f.ncols()), k.transpose(), f.as_ref());
+        normal.solve(all.as_mut());
+        let (y, data) = all.as_ref().split_at_col(values);
+        // The data are corrected, and with them a mixture of all interface values, which tells whether Y would have to be.
+        let mut probed = Mat::zeros(f.nrows(), f.ncols() + 1);
+        let mut mixture = Mat::zeros(values, 1);
+        for (j, &(row, entry)) in traces.iter().enumerate() {
+            mixture[(j, 0)] = ((j + 1) as f64 * GOLDEN).fract() - 0.5;
+            probed[(row, f.ncols())] = entry * mixture[(j, 0)];
+        }
+        probed.as_mut().subcols_mut(0, f.ncols()).copy_from(&f);
+        let mut corrected = Mat::zeros(rank, f.ncols() + 1);
+        corrected.as_mut().subcols_mut(0, f.ncols()).copy_from(data);
+        multiply(corrected.as_mut().subcols_mut(f.ncols(), 1), y, mixture.as_ref());
+        let correction = normal.correct(probed.as_ref(), corrected.as_mut());
+        if correction.is_nan() || correction > NEGLIGIBLE {
+            return Err(Unsafe { k: normal.into_matrix(), a, traces, f });
+        }
+        let (y, y_f) = (y.to_owned(), corrected.subcols(0, f.ncols()).to_owned());
+        let d = product(a.as_ref(), y.as_ref());
+        if !d.norm_max().is_finite() {
+            return Err(Unsafe { k: normal.into_matrix(), a, traces, f });
+        }
+        let load = loads(balance, &f);
+        let data = LocalData { flux: product(a.as_ref(), y_f.as_ref()), y: y_f, n: Mat::zeros(0, f.ncols()), f, load };
+        let factor = LocalFactor {
+            orthogonal: None,
+            rows: k.nrows(),
+            rank,
+            lift: None,
+            selection: None,
+            a: Mat::new(),
+            y,
+            n: Mat::zeros(0, values),
+            traces,
+            d,
+            t: Mat::new(),
+            balance: balance.map(|balance| balance.scale),
+        };
+        Ok((factor, data))
+    }
+}
