@@ -141,8 +141,7 @@ fn are_same(a: &[Row], b: &[Row]) -> bool {
             && a.at.iter().zip(&b.at).all(|pair| near(pair, 1.0))
             && a.weights.iter().zip(&b.weights).all(|pair| near(pair, size))
     };
-    let same =
-        |(a, b): (&Row, &Row)| a.other.is_some() == b.other.is_some() && a.terms().zip(b.terms()).all(same_term);
+    let same = |(a, b): (&Row, &Row)| a.other.is_some() == b.other.is_some() && a.terms().zip(b.terms()).all(same_term);
     a.len() == b.len() && a.iter().zip(b).all(same)
 }
 
