@@ -67,6 +67,20 @@ impl Adjoint {
         Ok(Adjoint { core: Arc::new(core) })
     }
 
+    /// Of the solution of a nonlinear case.
+    #[staticmethod]
+    #[pyo3(signature = (case, solution, progress=None))]
+    fn of_nonlinear(
+        py: Python<'_>,
+        case: &Case,
+        solution: &Solution,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let (solution, problem, settings) = (solution.core(), case.core.problem.clone(), case.core.settings.clone());
+        let core = run(py, progress, move |progress| Ready::of_nonlinear(&problem, &solution, &settings, progress))?;
+        Ok(Adjoint { core: Arc::new(core) })
+    }
+
     /// The gradient of a functional.
     #[pyo3(signature = (functional, progress=None))]
     fn gradient(

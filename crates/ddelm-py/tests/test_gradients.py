@@ -50,6 +50,22 @@ def test_values_at_points():
     assert found.parameters["c"] == pytest.approx(difference(number, 2.0, 8e-3), rel=1e-9)
 
 
+def test_nonlinear_problems():
+    def problem(a=0.5, f=2.0):
+        return ddelm.Problem(
+            diffusion="1 + a*u^2", source="f*sin(pi*x)*sin(pi*y)", dirichlet="a*x", parameters={"a": a, "f": f}
+        )
+
+    functional, options = ddelm.Functional("integral(u^2*x)"), {"subdomains": (2, 2), "points": 16, "corners": "none"}
+    u = ddelm.solve(problem(), **options)
+    gradient = functional.gradient(u).parameters
+    for name, value in u.problem.parameters.items():
+        expected = difference(lambda v: functional(ddelm.solve(problem(**{name: v}), **options)), value, 4e-3 * value)
+        assert gradient[name] == pytest.approx(expected, rel=1e-9), name
+    number = difference(lambda f: np.sum(ddelm.solve(problem(f=f), **options)(X, Y)), 2.0, 8e-3)
+    assert u.vjp(X, Y, [1.0, 1.0]).parameters["f"] == pytest.approx(number, rel=1e-9)
+
+
 def test_a_solver_keeps_its_factors_and_data():
     solver = ddelm.Solver(ddelm.Problem(diffusion="1 + x", dirichlet=0.0), **OPTIONS)
     u = solver.solve(source="1 + y", dirichlet="x")

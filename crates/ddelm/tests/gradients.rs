@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ddelm::problem::field::FieldRef;
 use ddelm::solution::evaluate::Gradients;
 use ddelm::solve::case::Case;
+use ddelm::solve::solver::adjoint::Adjoint;
 use ddelm::{ProblemFile, Silent, Solver, function};
 
 /// A relative difference between gradients and differences that is allowed.
@@ -55,9 +56,20 @@ fn solver(case: &Case) -> Arc<Solver> {
     Arc::new(Solver::new(&case.problem, case.decomposition().unwrap(), &case.settings).unwrap())
 }
 
+/// The solution of a case, ready to be differentiated.
+fn adjoint(case: &Case) -> Adjoint {
+    match case.problem.is_nonlinear() {
+        true => Adjoint::of_nonlinear(&case.problem, &case.solve(&Silent).unwrap(), &case.settings, &Silent).unwrap(),
+        false => solver(case).adjoint(&case.problem.data(), &Silent).unwrap(),
+    }
+}
+
 /// All functionals of a case, and values at points with a cotangent.
 fn numbers(case: &Case, points: [&[f64]; 2], cotangent: &Gradients) -> Vec<f64> {
-    let solution = solver(case).solve().unwrap();
+    let solution = match case.problem.is_nonlinear() {
+        true => case.solve(&Silent).unwrap(),
+        false => solver(case).solve().unwrap(),
+    };
     let found = solution.gradients(points[0], points[1]);
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let values = dot(&found.u, &cotangent.u) + dot(&found.ux, &cotangent.ux) + dot(&found.uy, &cotangent.uy);
@@ -71,8 +83,7 @@ fn check(name: &str, text: &str, parameters: &[(&str, f64)], points: [&[f64]; 2]
     let weights = |a: f64| (0..n).map(|i| (a * i as f64 + a).cos()).collect::<Vec<f64>>();
     let cotangent = Gradients { u: weights(1.0), ux: weights(2.0), uy: weights(3.0) };
     let base = case(text, &[]);
-    let solver = solver(&base);
-    let adjoint = solver.adjoint(&base.problem.data(), &Silent).unwrap();
+    let adjoint = adjoint(&base);
     let mut gradients: Vec<_> = base.functionals.iter().map(|(_, f)| adjoint.gradient(f, &Silent).unwrap()).collect();
     gradients.push(adjoint.vjp(points[0], points[1], &cotangent, &Silent).unwrap());
     let names = base.functionals.iter().map(|(name, _)| name.as_str()).chain(["points"]);
@@ -243,6 +254,76 @@ corners = "none"
     let expected = 2.0 * u.integrate(ddelm::formula("u*x").unwrap().as_ref(), None).unwrap();
     let found = integral.mean.unwrap();
     assert!((found - expected).abs() < 1e-10 * expected.abs(), "{found:e} and {expected:e}");
+}
+
+/// The same with rings about a corner: what they cut is cut for every value of the parameters alike.
+#[test]
+fn a_given_mean_and_rings() {
+    let text = r#"
+[domain]
+polygon = [[0, 0], [1, 0], [1, 1], [-1, 1], [-1, -1], [0, -1]]
+[parameters]
+k = 2
+s = 1.5
+[equation]
+diffusion = "1 + k*(x + 1)*(y + 1)/8"
+source = "s*sin(pi*x)"
+[boundary]
+mean = 0.3
+neumann = 0
+[output]
+integrals = { square = "integral(u^2*x)", most = "max(u)" }
+[discretization]
+points = 14
+corners = "auto"
+"#;
+    assert!(solver(&case(text, &[])).solve().unwrap().report.rings > 0);
+    check("mean and rings", text, &[("k", 2.0), ("s", 1.5)], [&[0.31, -0.77, -0.5], &[0.42, 0.9, -0.05]]);
+}
+
+/// Problems that depend on their solution: coefficients, source, conditions and fluxes.
+#[test]
+fn nonlinear_problems() {
+    let parameters = "[parameters]\na = 0.5\nb = 1.2\nf = 2.0\ng = 0.7\n";
+    let square = "[domain]\nx = [0, 1]\ny = [0, 1]\n[discretization]\nsubdomains = [2, 2]\npoints = 16\ncorners = \"none\"\n\
+                  estimate = false\n[output]\nintegrals = { square = \"integral(u^2*x + ux*g)\", heat = \"flux(right)\" }\n";
+    let all = [("a", 0.5), ("b", 1.2), ("f", 2.0), ("g", 0.7)];
+    // The sources are those of smooth solutions, nearly: what is not resolved at corners is an error of the gradient.
+    for (name, problem) in [
+        (
+            "diffusion",
+            "[equation]\ndiffusion = \"1 + a*u^2 + b*x/4\"\nsource = \"f*sin(pi*x)*sin(pi*y) + b*u\"\n[boundary]\ndirichlet = \"g*x\"\n",
+        ),
+        (
+            "gradient",
+            "[equation]\ndiffusion = \"1/sqrt(1 + a*(ux^2 + uy^2))\"\nsource = \"b*f*sin(pi*x)*sin(pi*y)/4\"\n[boundary]\n\
+             dirichlet = \"g*x*y/2\"\n",
+        ),
+        (
+            "terms",
+            "[equation]\nadvection = [\"b*u\", \"a*u\"]\nreaction = \"a*u^2\"\nsource = \"f*sin(pi*x)*sin(pi*y) + sin(b*u)\"\n\
+             [boundary]\ndirichlet = \"g*(1 + x)\"\n",
+        ),
+        (
+            "conditions",
+            "[equation]\nsource = \"f*cos(pi*x)*cos(pi*y)*a\"\n[boundary]\nrobin = { coefficient = \"1 + b*u^2\", value = \"g + a/2\" }\n",
+        ),
+    ] {
+        check(name, &format!("{parameters}{problem}{square}"), &all, INSIDE);
+    }
+}
+
+/// A solution that somebody else has found is refused.
+#[test]
+fn a_nonlinear_solution_needs_the_settings_that_it_was_found_with() {
+    let text = "[domain]\nx = [0, 1]\ny = [0, 1]\n[equation]\nsource = \"1 - u^3\"\n[boundary]\ndirichlet = 0\n\
+                [discretization]\nsubdomains = [2, 2]\npoints = 8\nestimate = false\ncorners = \"none\"\n";
+    let base = case(text, &[]);
+    let solution = base.solve(&Silent).unwrap();
+    let other = case(text, &["discretization.points=10".into()]);
+    let refused =
+        Adjoint::of_nonlinear(&other.problem, &solution, &other.settings, &Silent).err().expect("other points");
+    assert!(refused.to_string().contains("other settings"), "{refused}");
 }
 
 /// Directions that are functions, not parameters: the derivative is linear in the source, and that in a coefficient is that of

@@ -312,6 +312,9 @@ class Solution:
             if self._case is None:
                 raise ValueError("gradient: the problem of this solution is not known\nhint: solve again, do not load")
             with listener(progress) as told:
+                if self.report.nonlinear is not None:
+                    self._ready = _native.Adjoint.of_nonlinear(self._case, self._core, told)
+                    return self._ready
                 solver = _native.Solver(self._case, told) if self._solver is None else self._solver
                 self._ready = _native.Adjoint(solver, self._case, told)
         return self._ready

@@ -32,6 +32,17 @@ pub fn gauss(count: usize) -> (Vec<f64>, Vec<f64>) {
     (nodes, weights)
 }
 
+/// The weights of the Chebyshev points `sin^2(pi k / (2 n))`, k = 1, ..., n - 1: positive, they add up to one, and the rule is
+/// exact for polynomials of degree `n - 2` (Fejer's second rule).
+pub fn fejer(n: usize) -> Vec<f64> {
+    let weight = |k: usize| {
+        let theta = std::f64::consts::PI * k as f64 / n as f64;
+        let odd = (1..=n / 2).map(|j| (2 * j - 1) as f64);
+        2.0 * theta.sin() / n as f64 * odd.map(|j| (j * theta).sin() / j).sum::<f64>()
+    };
+    (1..n).map(weight).collect()
+}
+
 /// The Legendre polynomial of degree m and its derivative at z.
 fn legendre(degree: usize, z: f64) -> (f64, f64) {
     let (mut before, mut value) = (0.0, 1.0);
@@ -55,6 +66,19 @@ mod tests {
             for degree in 0..2 * count {
                 let sum: f64 = nodes.iter().zip(&weights).map(|(t, w)| w * t.powi(degree as i32)).sum();
                 assert!((sum * (degree + 1) as f64 - 1.0).abs() < 1e-13, "{count} nodes, degree {degree}: {sum}");
+            }
+        }
+    }
+
+    #[test]
+    fn chebyshev_points_have_positive_weights() {
+        for n in 2..40usize {
+            let weights = fejer(n);
+            assert!(weights.iter().all(|w| *w > 0.0));
+            for degree in 0..=n - 2 {
+                let node = |k: usize| (std::f64::consts::FRAC_PI_2 * k as f64 / n as f64).sin().powi(2);
+                let sum: f64 = weights.iter().enumerate().map(|(k, w)| w * node(k + 1).powi(degree as i32)).sum();
+                assert!((sum * (degree + 1) as f64 - 1.0).abs() < 1e-12, "{n}, degree {degree}: {sum}");
             }
         }
     }

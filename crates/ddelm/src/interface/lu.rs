@@ -95,14 +95,17 @@ impl Lu {
     ) {
         let order = &self.symbolic.order;
         assert_eq!(rhs.nrows(), order.len(), "one row for every interface unknown");
-        let mut x = Mat::from_fn(order.len(), rhs.ncols(), |i, j| rhs[(order[i], j)]);
+        let mut x = Mat::zeros(order.len(), rhs.ncols());
+        for j in 0..rhs.ncols() {
+            let from = rhs.rb().col(j);
+            x.col_as_slice_mut(j).iter_mut().zip(order).for_each(|(x, &unknown)| *x = from[unknown]);
+        }
         let levels = self.symbolic.levels.iter();
         self.sweep(levels.clone(), &mut x, up);
         self.sweep(levels.rev(), &mut x, down);
         for j in 0..rhs.ncols() {
-            for (i, &unknown) in order.iter().enumerate() {
-                rhs[(unknown, j)] = x[(i, j)];
-            }
+            let mut to = rhs.rb_mut().col_mut(j);
+            x.col_as_slice(j).iter().zip(order).for_each(|(&x, &unknown)| to[unknown] = x);
         }
     }
 

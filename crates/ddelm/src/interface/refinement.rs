@@ -30,6 +30,15 @@ pub struct Guess {
     pub u: Mat<f64>,
     /// What one direct solve leaves of an error, from the [`Outcome`] of another solve.
     pub contraction: f64,
+    /// The error that may be left, relative to the values.
+    pub enough: f64,
+}
+
+impl Guess {
+    /// One that is corrected to rounding.
+    pub fn new(u: Mat<f64>, contraction: f64) -> Self {
+        Guess { u, contraction, enough: GUESS_MARGIN * ROUNDING }
+    }
 }
 
 /// Interface values this much smaller than the solutions inside are rounding.
@@ -49,6 +58,29 @@ pub fn refine(
         residual: |u: &Mat<f64>| interface.residual(data, u.as_ref()),
         solve: |x: MatMut<'_, f64>| factor.solve(x),
         floors: floors(interface, data, columns),
+    };
+    system.run(interface, refinements, guess, progress)
+}
+
+/// Solves a flux balance for given jumps, `D u = -jumps`, in the same steps. `squares` are those of the sizes of the solutions inside.
+pub fn refine_jumps(
+    interface: &Interface<'_>,
+    factor: &dyn DirectFactor,
+    jumps: &Mat<f64>,
+    squares: &[f64],
+    refinements: usize,
+    guess: Option<Guess>,
+    progress: &dyn Progress,
+) -> Result<(Mat<f64>, Outcome)> {
+    let system = Refined {
+        residual: |u: &Mat<f64>| {
+            let mut rest = interface.jumps(u.as_ref());
+            rest += jumps;
+            rest *= faer::Scale(-1.0);
+            rest
+        },
+        solve: |x: MatMut<'_, f64>| factor.solve(x),
+        floors: squares.iter().map(|square| NEGLIGIBLE * NEGLIGIBLE * square).collect(),
     };
     system.run(interface, refinements, guess, progress)
 }
@@ -86,9 +118,11 @@ impl<R: Fn(&Mat<f64>) -> Mat<f64>, S: Fn(MatMut<'_, f64>) -> Result<()>> Refined
         progress: &dyn Progress,
     ) -> Result<(Mat<f64>, Outcome)> {
         let mut outcome = Outcome { converged: true, ..Outcome::default() };
-        let (mut u, contraction) = match guess {
-            Some(Guess { u, contraction }) => (u, Some(contraction).filter(|contraction| *contraction > 0.0)),
-            None => (Mat::zeros(interface.portion.len(Over::Unknowns), self.floors.len()), None),
+        let (mut u, contraction, enough) = match guess {
+            Some(Guess { u, contraction, enough }) => {
+                (u, Some(contraction).filter(|contraction| *contraction > 0.0), enough)
+            }
+            None => (Mat::zeros(interface.portion.len(Over::Unknowns), self.floors.len()), None, 0.0),
         };
         // The first solve corrects the solution 0, or the guess.
         let mut last = 1.0;
@@ -107,7 +141,7 @@ impl<R: Fn(&Mat<f64>) -> Mat<f64>, S: Fn(MatMut<'_, f64>) -> Result<()>> Refined
             outcome.refinements = step;
             if let Some(contraction) = contraction.filter(|_| step == 0) {
                 (outcome.last_correction, outcome.contraction) = (size * contraction, contraction);
-                if size * contraction <= GUESS_MARGIN * ROUNDING {
+                if size * contraction <= enough {
                     break;
                 }
                 // One more solve: what it leaves is beyond rounding.

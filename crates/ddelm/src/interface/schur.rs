@@ -65,10 +65,14 @@ impl Interface<'_> {
         out
     }
 
+    /// `D u`: the jumps of the fluxes that interface values cause.
+    pub fn jumps(&self, u: MatRef<'_, f64>) -> Mat<f64> {
+        self.total(Over::Jumps, u.ncols(), |_, local| product(local.factor.d.as_ref(), local.pick(u).as_ref()))
+    }
+
     /// `S p`.
     pub fn apply(&self, p: MatRef<'_, f64>) -> Mat<f64> {
-        let jumps =
-            self.total(Over::Jumps, p.ncols(), |_, local| product(local.factor.d.as_ref(), local.pick(p).as_ref()));
+        let jumps = self.jumps(p);
         self.total(Over::Unknowns, p.ncols(), |_, local| {
             let gradient = product(local.factor.t.as_ref(), local.pick(p).as_ref());
             add_flux_gradient(local, gradient, jumps.as_ref())
@@ -113,7 +117,8 @@ impl Interface<'_> {
     pub fn dot(&self, a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Vec<f64> {
         let mut sums: Vec<f64> = (0..a.ncols())
             .map(|k| {
-                let range = |r: &Range<usize>| r.clone().map(|i| a[(i, k)] * b[(i, k)]).sum::<f64>();
+                let (a, b) = (a.col(k), b.col(k));
+                let range = |r: &Range<usize>| r.clone().map(|i| a[i] * b[i]).sum::<f64>();
                 self.portion.owned().iter().map(range).sum()
             })
             .collect();

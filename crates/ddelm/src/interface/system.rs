@@ -172,12 +172,14 @@ impl SystemFactor {
     /// Solves with the unknowns at their places in the system.
     fn in_places(&self, mut rhs: MatMut<'_, f64>, solve: impl Fn(MatMut<'_, f64>)) {
         let mut x = Mat::zeros(self.factor.symbolic().unknowns(), rhs.ncols());
-        for (i, &place) in self.places.iter().enumerate() {
-            x.row_mut(place).copy_from(rhs.as_ref().row(i));
+        for j in 0..rhs.ncols() {
+            let (from, to) = (rhs.as_ref().col(j), x.col_as_slice_mut(j));
+            self.places.iter().enumerate().for_each(|(i, &place)| to[place] = from[i]);
         }
         solve(x.as_mut());
-        for (i, &place) in self.places.iter().enumerate() {
-            rhs.as_mut().row_mut(i).copy_from(x.row(place));
+        for j in 0..rhs.ncols() {
+            let (from, mut to) = (x.col_as_slice(j), rhs.as_mut().col_mut(j));
+            self.places.iter().enumerate().for_each(|(i, &place)| to[i] = from[place]);
         }
     }
 }

@@ -156,10 +156,16 @@ impl Local {
     /// The interface values of the subdomain, in the columns of its factor.
     pub fn pick(&self, u: MatRef<'_, f64>) -> Mat<f64> {
         let mut out = Mat::zeros(self.factor.y.ncols(), u.ncols());
-        for (&column, &unknown) in self.columns.iter().zip(&self.unknowns) {
-            out.row_mut(column).copy_from(u.row(unknown));
+        for k in 0..u.ncols() {
+            let (from, to) = (u.col(k), out.col_as_slice_mut(k));
+            self.columns.iter().zip(&self.unknowns).for_each(|(&column, &unknown)| to[column] = from[unknown]);
         }
         out
+    }
+
+    /// One column of [`Local::pick`], into zeros.
+    pub fn pick_into(&self, u: &[f64], out: &mut [f64]) {
+        self.columns.iter().zip(&self.unknowns).for_each(|(&column, &unknown)| out[column] = u[unknown]);
     }
 
     /// The jumps of the subdomain's edges in the rows of its factor, in units of the edges.
@@ -182,10 +188,18 @@ impl Local {
 
     /// Adds fluxes in the rows of the factor to a vector of jumps, in units of the edges.
     pub fn add_jumps(&self, flux: MatRef<'_, f64>, mut out: MatMut<'_, f64>) {
-        for ((&row, &jump), &unit) in self.fluxes.iter().zip(&self.jumps).zip(&self.units) {
-            for k in 0..flux.ncols() {
-                out[(jump, k)] += unit * flux[(row, k)];
+        for k in 0..flux.ncols() {
+            let (from, mut to) = (flux.col(k), out.as_mut().col_mut(k));
+            for ((&row, &jump), &unit) in self.fluxes.iter().zip(&self.jumps).zip(&self.units) {
+                to[jump] += unit * from[row];
             }
+        }
+    }
+
+    /// One column of [`Local::add_jumps`].
+    pub fn add_jumps_of(&self, flux: &[f64], out: &mut [f64]) {
+        for ((&row, &jump), &unit) in self.fluxes.iter().zip(&self.jumps).zip(&self.units) {
+            out[jump] += unit * flux[row];
         }
     }
 }
@@ -212,12 +226,18 @@ pub const BATCH: usize = 32;
 /// Matrices with as many columns each, one beside the other: one product with many columns costs far less than many with one.
 pub fn side_by_side(parts: &[&Mat<f64>]) -> Mat<f64> {
     let columns = parts[0].ncols();
-    Mat::from_fn(parts[0].nrows(), parts.len() * columns, |i, j| parts[j / columns][(i, j % columns)])
+    let mut all = Mat::zeros(parts[0].nrows(), parts.len() * columns);
+    for j in 0..all.ncols() {
+        all.col_as_slice_mut(j).copy_from_slice(parts[j / columns].col_as_slice(j % columns));
+    }
+    all
 }
 
 /// The k-th of several matrices with so many columns that stand beside each other.
 pub fn part_of(all: &Mat<f64>, k: usize, columns: usize) -> Mat<f64> {
-    all.subcols(k * columns, columns).to_owned()
+    let mut part = Mat::zeros(all.nrows(), columns);
+    (0..columns).for_each(|j| part.col_as_slice_mut(j).copy_from_slice(all.col_as_slice(k * columns + j)));
+    part
 }
 
 impl LocalData {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use faer::{Mat, MatRef};
+use faer::Mat;
 
 use crate::base::error::{Error, Result};
 use crate::domain::collocation::Collocations;
@@ -42,6 +42,15 @@ impl DataRows {
             balance_scale: rows.balance.as_ref().map(|balance| balance.scale),
             flux_scale: rows.flux_scale[0],
         }
+    }
+
+    /// The entries of F that can be other than zero: source and flux balance and, if asked for, boundary values.
+    pub fn entries(&self, conditions: bool) -> impl Iterator<Item = usize> {
+        let (inside, around) = (self.interior_scale.len(), self.perimeter_scale.len());
+        let given =
+            move |&(_, kind): &(usize, &PerimeterRow)| conditions && matches!(kind, PerimeterRow::Condition { .. });
+        let given = self.perimeter_kind.iter().enumerate().filter(given).map(move |(row, _)| inside + row);
+        (0..inside).chain(given).chain(self.balance_scale.map(|_| inside + around))
     }
 
     /// Interior nodes.
@@ -104,7 +113,7 @@ impl RightHandSide<'_> {
 
     /// F of subdomain s for sources by numbers, one column for each: loads as [`RightHandSide::load`] has them, and no
     /// boundary values.
-    pub fn of_loads(&self, s: usize, rows: &DataRows, loads: MatRef<'_, f64>) -> Result<Mat<f64>> {
+    pub fn of_loads(&self, s: usize, rows: &DataRows, loads: &Mat<f64>) -> Result<Mat<f64>> {
         let (inside, around) = (rows.interior_scale.len(), rows.perimeter_scale.len());
         let mut f = Mat::zeros(inside + around + usize::from(rows.balance_scale.is_some()), loads.ncols());
         let shape = self.decomposition.subdomains[s].map.shape();
@@ -112,11 +121,13 @@ impl RightHandSide<'_> {
         // A unit that varies is refused beforehand: see `Problem::validate`.
         let unit = self.equation.load_unit(&Places::new(self.decomposition, s, first))?.map_or(1.0, |unit| unit[0]);
         for k in 0..loads.ncols() {
-            for (i, scale) in rows.interior_scale.iter().enumerate() {
-                f[(i, k)] = scale * loads[(i, k)] / unit;
-            }
+            let (load, f) = (loads.col_as_slice(k), f.col_as_slice_mut(k));
+            f.iter_mut()
+                .zip(load)
+                .zip(rows.interior_scale.iter())
+                .for_each(|((f, load), scale)| *f = scale * load / unit);
             if let Some(scale) = rows.balance_scale {
-                f[(inside + around, k)] = scale * loads[(inside, k)] / unit;
+                f[inside + around] = scale * load[inside] / unit;
             }
         }
         Ok(f)

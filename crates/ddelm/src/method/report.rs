@@ -162,7 +162,7 @@ pub struct ContinuationStep {
     pub converged: bool,
 }
 
-/// A solution with fewer points, from which Newton's method began. A factorization takes a twentieth of the work there.
+/// A solution with fewer points, from which Newton's method began. A factorization takes a sixth of the time there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewtonStart {
     /// Points per side.

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use crate::problem::field::{Dependence, Failure, Field, FieldRef, Samples, State};
+use crate::problem::jets::{Jets, U, UX, UY, X, Y, pair};
 use crate::problem::model::{Condition, ConditionKind, Problem};
 
 /// A field that depends on the solution, at a given one.
@@ -26,8 +27,25 @@ impl Field for AtState {
         self.field.values(&Samples { state, ..*at }, out)
     }
 
-    fn gradients(&self, _: &Samples<'_>, _: &mut [f64], _: &mut [f64]) -> Result<bool, Failure> {
-        Ok(false)
+    /// By the chain rule, where field and state know their derivatives.
+    fn gradients(&self, at: &Samples<'_>, dx: &mut [f64], dy: &mut [f64]) -> Result<bool, Failure> {
+        let [mut v, mut f] = [(); 2].map(|()| Jets::new(at.len()));
+        if !self.at.jets(at, &mut v)? {
+            return Ok(false);
+        }
+        let state = Some(State { u: &v.value, ux: &v.first[X], uy: &v.first[Y] });
+        if !self.field.jets(&Samples { state, ..*at }, &mut f)? {
+            return Ok(false);
+        }
+        for (out, k) in [(dx, X), (dy, Y)] {
+            for (i, out) in out.iter_mut().enumerate() {
+                *out = f.first[k][i]
+                    + f.first[U][i] * v.first[k][i]
+                    + f.first[UX][i] * v.second[pair(X, k)][i]
+                    + f.first[UY][i] * v.second[pair(Y, k)][i];
+            }
+        }
+        Ok(true)
     }
 
     fn work(&self) -> usize {
@@ -43,16 +61,19 @@ impl Field for AtState {
     }
 }
 
+/// A field at a state, if it depends on one.
+pub fn at_state(field: &FieldRef, state: &FieldRef) -> FieldRef {
+    match field.depends_on().state {
+        true => Arc::new(AtState { field: field.clone(), at: state.clone() }),
+        false => field.clone(),
+    }
+}
+
 impl Problem {
     /// The problem with whatever depends on the solution taken at `state`. A linear problem stays as it is.
     #[must_use]
     pub fn at_state(&self, state: &FieldRef) -> Problem {
-        let freeze = |field: &FieldRef| -> FieldRef {
-            match field.depends_on().state {
-                true => Arc::new(AtState { field: field.clone(), at: state.clone() }),
-                false => field.clone(),
-            }
-        };
+        let freeze = |field: &FieldRef| at_state(field, state);
         let condition = |condition: &Condition| Condition {
             kind: match &condition.kind {
                 ConditionKind::Robin { coefficient } => ConditionKind::Robin { coefficient: freeze(coefficient) },

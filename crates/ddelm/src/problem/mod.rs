@@ -1,6 +1,6 @@
 //! What is to be solved: the equation, its conditions, and the functions that they are made of.
 
-mod at_state;
+pub(crate) mod at_state;
 pub mod ellipticity;
 pub mod expression;
 pub mod field;

@@ -6,6 +6,8 @@
 //!
 //! With what is here nobody outside this storey has to ask which equation it is.
 
+use std::sync::Arc;
+
 use crate::problem::field::FieldRef;
 use crate::problem::model::{Condition, Diffusion, Equation};
 use crate::problem::shifted::shifted;
@@ -88,6 +90,17 @@ impl Equation {
     /// out by it.
     pub fn conserves(&self) -> bool {
         self.leading().is_some() && self.advection().is_none()
+    }
+
+    /// Whether the operator is known to be its own adjoint, with homogeneous conditions.
+    pub fn is_self_adjoint(&self) -> bool {
+        let symmetric = match self.leading() {
+            Some(Diffusion::Tensor([[_, b], [c, _]])) => {
+                Arc::ptr_eq(b, c) || (b.constant().is_some() && b.constant() == c.constant())
+            }
+            _ => true,
+        };
+        symmetric && self.advection().is_none()
     }
 
     /// The equation with other fields.

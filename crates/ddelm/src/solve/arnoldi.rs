@@ -8,8 +8,8 @@
 //! higher multiplicity than a block has columns are found by new random columns, which join the block once all that is
 //! wanted has converged: what the basis lacks, they have.
 //!
-//! Where eigenvectors of a coarser discretization are at hand, the iteration starts from them. What they lack is rough, and every
-//! product with the operator all but wipes it out, so that two or three products of the whole block are enough.
+//! Where eigenvectors of another discretization are at hand, the iteration starts from them. What they lack is rough, and every
+//! product with the operator all but wipes it out, so that one or two products of the whole block are enough.
 //!
 //! # References
 //!
@@ -18,7 +18,7 @@
 use faer::Mat;
 use rayon::prelude::*;
 
-use crate::algebra::factor::{eigenpairs, multiply_add};
+use crate::algebra::factor::{eigenpairs, multiply_add, solve_upper};
 use crate::base::error::Result;
 use crate::local::local_factor::product;
 
@@ -31,6 +31,9 @@ const FRESH_STEPS: usize = 3;
 
 /// A column that orthogonalisation leaves less than this of, relative to what it was, is dependent on the others.
 const DEPENDENT: f64 = 1e-13;
+
+/// Columns that have less than this of their own, beside the others of a block, are made orthogonal one by one.
+const INDEPENDENT: f64 = 1e-2;
 
 /// An imaginary part below this, relative to the real one, is rounding.
 const ROUNDED: f64 = 1e-9;
@@ -64,6 +67,8 @@ pub(crate) struct Spectrum {
 pub(crate) struct Wanted {
     /// How many eigenvalues.
     pub count: usize,
+    /// So many more come along as they are, once those have converged.
+    pub beyond: usize,
     /// The residual to reach, relative to the eigenvalue.
     pub tolerance: f64,
     /// Vectors of the basis, at most.
@@ -80,8 +85,12 @@ pub(crate) fn arnoldi(
 ) -> Result<Spectrum> {
     // Who found the vectors has looked for what was missed.
     let mut checks = near.is_some().then_some(0);
-    // One product makes smooth vectors of random ones, and of those of another discretization.
-    let mut space = Space::new(apply(&near.unwrap_or_else(|| random(BLOCK)))?, wanted.most);
+    let start = match near {
+        Some(near) => near,
+        // One product makes smooth vectors of random ones.
+        None => apply(&random(BLOCK))?,
+    };
+    let mut space = Space::new(start, wanted.most);
     loop {
         space.expand(&apply)?;
         let complete = space.is_complete();
@@ -89,9 +98,9 @@ pub(crate) fn arnoldi(
             continue;
         }
         let ritz = space.ritz()?;
-        let chosen = ritz.largest(wanted.count);
+        let chosen = ritz.largest(wanted.count + wanted.beyond);
         let reached = |&k: &usize| ritz.residuals[k] <= wanted.tolerance * magnitude(ritz.values[k]);
-        let converged = chosen.len() >= wanted.count && chosen.iter().all(reached);
+        let converged = chosen.len() >= wanted.count && chosen.iter().take(wanted.count).all(reached);
         let full = space.used + BLOCK + FRESH > wanted.most;
         checks = match (converged, checks) {
             // Columns of their own until those have converged as well.
@@ -172,29 +181,17 @@ impl Space {
                 column.iter_mut().zip(sum.col_as_slice(k)).for_each(|(h, s)| *h += s);
             }
         }
-        let mut kept: Vec<usize> = Vec::new();
-        for (k, (column, size)) in columns.iter_mut().zip(&sizes).enumerate() {
-            let mut among = vec![0.0; kept.len()];
-            for _ in 0..2 {
-                for (c, &j) in among.iter_mut().zip(&kept) {
-                    let part = dot(&block, j, &block, k);
-                    *c += part;
-                    add_column(&mut block, k, -part, j);
-                }
+        let kept = match orthonormalize_together(&mut block, &sizes) {
+            Some(r) => {
+                columns.iter_mut().enumerate().for_each(|(k, column)| column.extend(&r.col_as_slice(k)[..=k]));
+                (0..count).collect()
             }
-            column.extend(among);
-            let rest = dot(&block, k, &block, k).sqrt();
-            if rest > DEPENDENT * size {
-                for piece in &mut block {
-                    piece.col_as_slice_mut(k).iter_mut().for_each(|w| *w /= rest);
-                }
-                column.push(rest);
-                kept.push(k);
-            }
-        }
+            None => orthonormalize_one_by_one(&mut block, &sizes, &mut columns),
+        };
         for (v, w) in self.basis.iter_mut().zip(&block) {
             let used = self.used;
-            v.resize_with(v.nrows(), used + kept.len(), |i, j| w[(i, kept[j - used])]);
+            v.resize_with(v.nrows(), used + kept.len(), |_, _| 0.0);
+            kept.iter().enumerate().for_each(|(j, &k)| v.col_as_slice_mut(used + j).copy_from_slice(w.col_as_slice(k)));
         }
         self.used += kept.len();
         columns
@@ -256,6 +253,70 @@ impl Ritz {
     }
 }
 
+/// Makes the columns of a block orthonormal, `W = Q R`, from the Cholesky factor of their inner products, twice: some products of
+/// matrices. Returns R; nothing, and does nothing, where a column is so nearly dependent on the others that this would lose digits.
+fn orthonormalize_together(block: &mut Pieces, sizes: &[f64]) -> Option<Mat<f64>> {
+    let mut total: Mat<f64> = Mat::identity(sizes.len(), sizes.len());
+    for pass in 0..2 {
+        let parts: Vec<Mat<f64>> = block.par_iter().map(|w| product(w.transpose(), w.as_ref())).collect();
+        let mut inner: Mat<f64> = Mat::zeros(sizes.len(), sizes.len());
+        parts.iter().for_each(|part| inner += part);
+        let small = |k: usize| inner[(k, k)].sqrt() <= INDEPENDENT.recip() * DEPENDENT * sizes[k];
+        if pass == 0 && (0..sizes.len()).any(small) {
+            return None;
+        }
+        let (r, inverse) = cholesky(&inner)?;
+        block.par_iter_mut().for_each(|w| *w = product(w.as_ref(), inverse.as_ref()));
+        total = product(r.as_ref(), total.as_ref());
+    }
+    Some(total)
+}
+
+/// The upper triangle R of `R' R`, and its inverse; nothing where a column has less than [`INDEPENDENT`] of its own.
+fn cholesky(m: &Mat<f64>) -> Option<(Mat<f64>, Mat<f64>)> {
+    let n = m.nrows();
+    let (mut r, mut inverse): (Mat<f64>, Mat<f64>) = (Mat::zeros(n, n), Mat::identity(n, n));
+    for j in 0..n {
+        for i in 0..j {
+            let known: f64 = (0..i).map(|k| r[(k, i)] * r[(k, j)]).sum();
+            r[(i, j)] = (m[(i, j)] - known) / r[(i, i)];
+        }
+        let rest = m[(j, j)] - (0..j).map(|k| r[(k, j)] * r[(k, j)]).sum::<f64>();
+        if !(rest > INDEPENDENT * INDEPENDENT * m[(j, j)]) {
+            return None;
+        }
+        r[(j, j)] = rest.sqrt();
+    }
+    solve_upper(r.as_ref(), inverse.as_mut());
+    Some((r, inverse))
+}
+
+/// Makes the columns of a block orthonormal one after the other, and appends what they were in terms of those before. Returns the
+/// numbers of those that are not dependent on others.
+fn orthonormalize_one_by_one(block: &mut Pieces, sizes: &[f64], columns: &mut [Vec<f64>]) -> Vec<usize> {
+    let mut kept: Vec<usize> = Vec::new();
+    for (k, (column, size)) in columns.iter_mut().zip(sizes).enumerate() {
+        let mut among = vec![0.0; kept.len()];
+        for _ in 0..2 {
+            for (c, &j) in among.iter_mut().zip(&kept) {
+                let part = dot(block, j, block, k);
+                *c += part;
+                add_column(block, k, -part, j);
+            }
+        }
+        column.extend(among);
+        let rest = dot(block, k, block, k).sqrt();
+        if rest > DEPENDENT * size {
+            for piece in &mut *block {
+                piece.col_as_slice_mut(k).iter_mut().for_each(|w| *w /= rest);
+            }
+            column.push(rest);
+            kept.push(k);
+        }
+    }
+    kept
+}
+
 /// The inner product of two columns.
 fn dot(a: &Pieces, i: usize, b: &Pieces, j: usize) -> f64 {
     let piece = |(a, b): (&Mat<f64>, &Mat<f64>)| {
@@ -267,10 +328,8 @@ fn dot(a: &Pieces, i: usize, b: &Pieces, j: usize) -> f64 {
 /// Adds a multiple of column `from` to column `to`.
 fn add_column(block: &mut Pieces, to: usize, factor: f64, from: usize) {
     for piece in block {
-        for i in 0..piece.nrows() {
-            let term = factor * piece[(i, from)];
-            piece[(i, to)] += term;
-        }
+        let added = piece.col_as_slice(from).to_vec();
+        piece.col_as_slice_mut(to).iter_mut().zip(added).for_each(|(w, v)| *w += factor * v);
     }
 }
 
@@ -307,7 +366,7 @@ mod tests {
         // Five times the same one, more than a block has columns.
         let mut diagonal = vec![1.0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.3];
         diagonal.extend((8..300).map(|k| 1.0 / f64::from(k)));
-        let wanted = Wanted { count: 7, tolerance: 1e-12, most: 150 };
+        let wanted = Wanted { count: 7, beyond: 0, tolerance: 1e-12, most: 150 };
         let found = arnoldi(&wanted, None, |x| Ok(applied(&diagonal, 0.0, x)), random(299)).unwrap();
         assert!(found.converged);
         for (pair, expected) in found.pairs.iter().zip(&diagonal) {
@@ -318,7 +377,7 @@ mod tests {
     #[test]
     fn a_matrix_that_is_not_normal_has_small_residuals() {
         let diagonal: Vec<f64> = (1..200).map(|k| 1.0 / f64::from(k)).collect();
-        let wanted = Wanted { count: 4, tolerance: 1e-12, most: 150 };
+        let wanted = Wanted { count: 4, beyond: 0, tolerance: 1e-12, most: 150 };
         let apply = |x: &Pieces| Ok(applied(&diagonal, 0.7, x));
         let found = arnoldi(&wanted, None, apply, random(199)).unwrap();
         let image = applied(&diagonal, 0.7, &found.vectors);

@@ -9,21 +9,25 @@
 //! ```
 //!
 //! are those of L closest to sigma. It starts from the eigenfunctions on the same subdomains with fewer points, which cost a
-//! fraction and are found from random vectors; two or three products of the whole block do the rest.
+//! fraction and are found from random vectors; one to three products of the whole block do the rest.
 //!
 //! The error of each is estimated by the difference to the same eigenvalue on a second
-//! decomposition with other features, as that of a solution is ([`estimate`](crate::solve::estimate)).
+//! decomposition with other features, as that of a solution is ([`estimate`](crate::solve::estimate)), from the same start.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use faer::Mat;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
+use rayon::prelude::*;
 
 use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
 use crate::base::progress::{Progress, Stage};
+use crate::domain::collocation::Nodes;
 use crate::domain::decomposition::Decomposition;
+use crate::domain::shape::Shape;
 use crate::method::report::{Eigenvalue, Status, UNRESOLVED};
 use crate::method::settings::Settings;
 use crate::problem::field::{FieldRef, constant};
@@ -47,7 +51,20 @@ const COARSE_TOLERANCE: f64 = 1e-7;
 const COARSE: f64 = 0.5;
 const FEWEST: usize = 6;
 
-/// Eigenvalues that the second decomposition, and fewer points, find beyond those that are asked for: the last ones may differ.
+/// A residual may be so much larger where the error of the eigenvalue is its square.
+const SQUARED: f64 = 1e3;
+
+/// The integrals of a load are known from its other entries. Their share in the inner product is the square of this.
+const OF_INTEGRALS: f64 = 1e-3;
+
+/// The error of the interface values in a product with the inverse, relative to the residual to reach.
+const SOLVED: f64 = 0.1;
+
+/// Products with the inverse, of blocks, that are made with fewer points and with all of them: about so many.
+const COARSE_PRODUCTS: usize = 20;
+const PRODUCTS: usize = 3;
+
+/// Eigenvalues beyond those that are asked for, with fewer points and on the second decomposition: the last ones may differ.
 const BEYOND: usize = 2;
 
 /// Rounding of an eigenvalue, relative to it: differences below this are chance.
@@ -124,9 +141,13 @@ impl Eigenvalues {
     ) -> Result<Vec<Eigenpair>> {
         let [x0, x1, y0, y1] = decomposition.bounding_box();
         let (posed, shift) = self.posed(problem, (x1 - x0) * (y1 - y0))?;
-        let (nodal, near, spent) = prepare(&posed, &decomposition, settings, self.count, progress)?;
         let clock = Instant::now();
-        let spectrum = inverse_spectrum(&nodal, self.count, TOLERANCE, near, progress)?;
+        let coarse = Coarse::new(&posed, &decomposition, settings, self.count, progress)?;
+        let spent = clock.elapsed().as_secs_f64();
+        let nodal = factored(&posed, &decomposition, settings, PRODUCTS, progress)?;
+        let clock = Instant::now();
+        let near = coarse.as_ref().map(|coarse| nodal.loads_from(&coarse.nodal, &coarse.y));
+        let spectrum = inverse_spectrum(&nodal, [self.count, 0], TOLERANCE, near, progress)?;
         let mut functions = eigenfunctions(&nodal, &spectrum, progress)?;
         let seconds = spent + clock.elapsed().as_secs_f64();
         // The second solver takes the place of the first.
@@ -138,9 +159,9 @@ impl Eigenvalues {
             progress.begin(Stage::Estimate, 1);
             let seen = Resolution::quick(&posed, &decomposition, settings.points)?;
             let second = Second::beside(&posed, &decomposition, &seen, settings)?;
-            let count = self.count + BEYOND;
-            let (nodal, near, _) = prepare(&posed, &second.decomposition, &second.settings, count, progress)?;
-            let other = inverse_spectrum(&nodal, count, SECOND_TOLERANCE, near, progress)?;
+            let nodal = factored(&posed, &second.decomposition, &second.settings, PRODUCTS, progress)?;
+            let near = coarse.as_ref().map(|coarse| nodal.loads_located(&coarse.nodal, &coarse.y));
+            let other = inverse_spectrum(&nodal, [self.count, BEYOND], SECOND_TOLERANCE, near, progress)?;
             compare(&mut found, &spectrum, &eigenvalues(&other, shift));
             warnings.extend(seen.warnings(&decomposition));
         }
@@ -185,59 +206,66 @@ fn ignored(problem: &Problem) -> Vec<String> {
     }
 }
 
-/// The factored problem, and vectors near its eigenvectors from fewer points, which took so many seconds.
-fn prepare(
+/// The factored problem, ready for so many products of blocks with the inverse.
+fn factored(
     posed: &Problem,
     decomposition: &Arc<Decomposition>,
     settings: &Settings,
-    count: usize,
+    products: usize,
     progress: &dyn Progress,
-) -> Result<(Nodal, Option<Loads>, f64)> {
-    let factored = |settings: &Settings| {
-        let solver = Solver::with_progress(posed, decomposition.clone(), settings, progress)?;
-        Nodal::new(Arc::new(solver), "eigenvalues")
-    };
-    let clock = Instant::now();
-    let points = (COARSE * settings.points as f64).round() as usize;
-    let coarse = if points < FEWEST {
-        None
-    } else {
-        let coarse = factored(&Settings { points, neurons: None, ..settings.clone() })?;
-        let spectrum = inverse_spectrum(&coarse, count + BEYOND, COARSE_TOLERANCE, None, progress)?;
-        let y = coarse.coefficients(&spectrum.vectors, progress)?;
-        Some((coarse, y))
-    };
-    let spent = clock.elapsed().as_secs_f64();
-    let nodal = factored(settings)?;
-    let near = coarse.map(|(coarse, y)| nodal.loads_from(&coarse, &y));
-    Ok((nodal, near, spent))
+) -> Result<Nodal> {
+    let solver = Solver::with_progress(posed, decomposition.clone(), settings, progress)?;
+    Ok(Nodal::new(Arc::new(solver), "eigenvalues")?.prepared_for(products, false))
 }
 
-/// The eigenvalues of largest magnitude of the inverse, and its eigenvectors as loads, from loads near them or from nothing.
+/// Eigenfunctions on the same subdomains with fewer points: the iterations with all points start from them.
+struct Coarse {
+    nodal: Nodal,
+    /// Their coefficients.
+    y: Vec<Mat<f64>>,
+}
+
+impl Coarse {
+    /// Some more than are wanted, from random vectors; none where there are few points anyway.
+    fn new(
+        posed: &Problem,
+        decomposition: &Arc<Decomposition>,
+        settings: &Settings,
+        count: usize,
+        progress: &dyn Progress,
+    ) -> Result<Option<Self>> {
+        let points = (COARSE * settings.points as f64).round() as usize;
+        if points < FEWEST {
+            return Ok(None);
+        }
+        let settings = Settings { points, neurons: None, ..settings.clone() };
+        let nodal = factored(posed, decomposition, &settings, COARSE_PRODUCTS, progress)?;
+        let spectrum = inverse_spectrum(&nodal, [count + BEYOND, 0], COARSE_TOLERANCE, None, progress)?;
+        let y = nodal.coefficients(&spectrum.vectors, progress)?;
+        Ok(Some(Coarse { nodal, y }))
+    }
+}
+
+/// So many eigenvalues of largest magnitude of the inverse, and some beyond them, and its eigenvectors as loads, from loads near them
+/// or from nothing.
 fn inverse_spectrum(
     nodal: &Nodal,
-    count: usize,
+    [count, beyond]: [usize; 2],
     tolerance: f64,
     mut near: Option<Loads>,
     progress: &dyn Progress,
 ) -> Result<Spectrum> {
-    // In these units the inner product is about that of L2, in which the operator is nearly self-adjoint.
-    let units: Vec<[f64; 2]> = (nodal.weights().iter().zip(&nodal.solver.data_rows))
-        .map(|(weights, rows)| {
-            let area: f64 = weights.iter().sum();
-            [(area / rows.interior() as f64).sqrt(), 1.0 / area.sqrt()]
-        })
-        .collect();
+    let units = units(nodal);
     let scaled = |loads: &mut Loads, inverse: bool| {
-        for (load, unit) in loads.iter_mut().zip(&units) {
-            let [inside, last] = if inverse { unit.map(f64::recip) } else { *unit };
-            let end = load.nrows() - 1;
+        loads.par_iter_mut().zip(&units).for_each(|(load, units)| {
             for k in 0..load.ncols() {
-                let column = load.col_as_slice_mut(k);
-                column[..end].iter_mut().for_each(|v| *v *= inside);
-                column[end] *= last;
+                let entries = load.col_as_slice_mut(k).iter_mut().zip(units);
+                match inverse {
+                    true => entries.for_each(|(v, unit)| *v /= unit),
+                    false => entries.for_each(|(v, unit)| *v *= unit),
+                }
             }
-        }
+        });
     };
     let seed = nodal.solver.settings().seed;
     let mut generators: Vec<ChaCha8Rng> = (nodal.solver.locals.iter())
@@ -257,18 +285,42 @@ fn inverse_spectrum(
         scaled(near, false);
     }
     let most = 6 * count + 60;
+    // The first solve of the interface tells what one of them leaves of an error; where that is enough, the others are not refined.
+    let contraction = Cell::new(0.0);
+    let enough = SOLVED * tolerance;
+    let tolerance = if is_squared(nodal) { tolerance * SQUARED } else { tolerance };
     progress.begin(Stage::Eigenvalues, most);
     let apply = |block: &Pieces| {
         let mut loads = block.clone();
         scaled(&mut loads, true);
-        let mut images = nodal.invert(&loads, progress)?;
+        let guess = (contraction.get() > 0.0).then(|| nodal.no_guess(block[0].ncols(), contraction.get(), enough));
+        let (mut images, outcome) = nodal.invert(&loads, guess, progress)?;
+        contraction.set(contraction.get().max(outcome.contraction));
         scaled(&mut images, false);
         (0..block[0].ncols()).for_each(|_| progress.step());
         Ok(images)
     };
-    let mut spectrum = arnoldi(&Wanted { count, tolerance, most }, near, apply, random)?;
+    let mut spectrum = arnoldi(&Wanted { count, beyond, tolerance, most }, near, apply, random)?;
     scaled(&mut spectrum.vectors, true);
     Ok(spectrum)
+}
+
+/// The units of loads in which the inner product is that of L2, so that the inverse of a self-adjoint operator is nearly so: roots of
+/// the weights of the nodes.
+fn units(nodal: &Nodal) -> Vec<Vec<f64>> {
+    let unit = |k: usize| -> Vec<f64> {
+        let area: f64 = nodal.weights()[k].iter().sum();
+        nodal.node_weights(k).into_iter().map(f64::sqrt).chain([OF_INTEGRALS / area.sqrt()]).collect()
+    };
+    (0..nodal.solver.locals.len()).into_par_iter().map(unit).collect()
+}
+
+/// Whether errors of eigenvalues are the squares of residuals: for a self-adjoint operator, in the inner product of L2.
+fn is_squared(nodal: &Nodal) -> bool {
+    let solver = &nodal.solver;
+    let nodes =
+        solver.decomposition().shapes() == [Shape::Quadrilateral] && solver.settings().nodes == Nodes::Chebyshev;
+    nodes && solver.problem().equation.is_self_adjoint()
 }
 
 /// `sigma + 1 / mu`.
@@ -290,17 +342,19 @@ fn eigenfunctions(nodal: &Nodal, spectrum: &Spectrum, progress: &dyn Progress) -
             let square = re * re + im * im;
             // (p + iq) / (re + i im), with p and q in two columns.
             let partner = if im > 0.0 { (k + 1).min(count - 1) } else { k.saturating_sub(1) };
-            for i in 0..load.nrows() {
-                load[(i, k)] = (re * x[(i, k)] + if im == 0.0 { 0.0 } else { im * x[(i, partner)] }) / square;
-            }
+            let (of, with) = (x.col_as_slice(k), x.col_as_slice(partner));
+            let entries = load.col_as_slice_mut(k).iter_mut().zip(of).zip(with);
+            // A real one has no partner.
+            entries.for_each(|((load, x), z)| *load = (re * x + if im == 0.0 { 0.0 } else { im * z }) / square);
         }
     }
     let mut functions = nodal.solutions(&loads, progress)?;
     let y: Vec<Mat<f64>> = (nodal.solver.locals.iter())
         .map(|local| {
             let of = |k: usize| &functions[k].in_basis.as_ref().expect("one process has them all").coefficients;
-            let rank = of(0)[local.subdomain].len();
-            Mat::from_fn(rank, count, |i, k| of(k)[local.subdomain][i])
+            let mut y = Mat::zeros(of(0)[local.subdomain].len(), count);
+            (0..count).for_each(|k| y.col_as_slice_mut(k).copy_from_slice(&of(k)[local.subdomain]));
+            y
         })
         .collect();
     let norms = Norms::new(nodal, &y, count);

@@ -19,6 +19,7 @@ mod nodal;
 pub mod plan;
 mod probe;
 pub mod resolution;
+mod response;
 pub mod solver;
 mod splitting;
 mod stages;

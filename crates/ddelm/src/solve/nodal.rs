@@ -8,19 +8,23 @@
 //! load = [psi(xi_1); ...; psi(xi_m); g'] y,     g = int psi.
 //! ```
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
+use crate::algebra::quadrature::fejer;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Progress;
-use crate::domain::map::magnification;
+use crate::domain::map::{Point, magnification};
 use crate::domain::shape::{PerShape, Shape};
+use crate::interface::{Guess, Outcome, Over};
 use crate::local::local_factor::{part_of, product, side_by_side};
 use crate::method::settings::Method;
 use crate::solution::evaluate::Solution;
+use crate::solve::response::Responses;
 use crate::solve::solver::Solver;
 
 /// Subdomains whose loads are found by one product. A fixed number, so that the bits do not depend on the threads.
@@ -41,6 +45,8 @@ pub(crate) struct Nodal {
     weights: Vec<Vec<f64>>,
     /// g of every subdomain.
     integrals: Vec<Vec<f64>>,
+    /// Solves by one product, where there will be many.
+    responses: Option<Responses>,
 }
 
 impl Nodal {
@@ -67,7 +73,7 @@ impl Nodal {
             })
             .collect();
         let subdomains = solver.locals.len();
-        let mut nodal = Nodal { solver, interior, inside, weights, integrals: Vec::new() };
+        let mut nodal = Nodal { solver, interior, inside, weights, integrals: Vec::new(), responses: None };
         nodal.integrals = (0..subdomains)
             .into_par_iter()
             .map(|k| {
@@ -76,6 +82,13 @@ impl Nodal {
             })
             .collect();
         Ok(nodal)
+    }
+
+    /// Prepares for so many calls of [`Nodal::solve`], with boundary values other than zero or without.
+    pub fn prepared_for(mut self, solves: usize, conditions: bool) -> Self {
+        let table = |k: usize| (self.interior.of(self.shape_of(k)).as_ref(), self.integrals[k].as_slice());
+        self.responses = Responses::new(&self.solver, table, solves, conditions);
+        self
     }
 
     fn shape_of(&self, local: usize) -> Shape {
@@ -91,11 +104,25 @@ impl Nodal {
         &self.weights
     }
 
+    /// The interior nodes of a local problem as points of integration: Fejer's weights, or an even share of the area in a triangle.
+    pub fn node_weights(&self, local: usize) -> Vec<f64> {
+        let map = self.solver.decomposition().subdomains[self.solver.locals[local].subdomain].map.as_ref();
+        let nodes = &self.solver.plan.collocations.of(map.shape()).interior;
+        match map.shape() {
+            Shape::Quadrilateral => {
+                let axis = fejer(self.solver.settings().points);
+                let pairs = axis.iter().flat_map(|a| axis.iter().map(move |b| a * b));
+                pairs.zip(nodes).map(|(w, &xi)| w * magnification(map.jacobian(xi))).collect()
+            }
+            Shape::Triangle => vec![self.weights[local].iter().sum::<f64>() / nodes.len() as f64; nodes.len()],
+        }
+    }
+
     /// The right-hand sides F of loads, without boundary values.
     pub fn right_hand_sides(&self, loads: &[Mat<f64>]) -> Result<Vec<Mat<f64>>> {
         let maker = self.solver.right_hand_side();
         let of = |(k, load): (usize, &Mat<f64>)| {
-            maker.of_loads(self.solver.locals[k].subdomain, &self.solver.data_rows[k], load.as_ref())
+            maker.of_loads(self.solver.locals[k].subdomain, &self.solver.data_rows[k], load)
         };
         loads.par_iter().enumerate().map(of).collect::<Vec<_>>().into_iter().collect()
     }
@@ -113,6 +140,43 @@ impl Nodal {
             Ok::<_, Infallible>(bases.of(shape).derivatives(&self.solver.plan.collocations.of(shape).interior, &[0]))
         });
         with_integrals(self.by_shape(y, &interior), y, &other.integrals)
+    }
+
+    /// About the loads of solutions that another solver has found on other subdomains of the same domain, with coefficients y in its
+    /// bases: values at the interior nodes, and the integral by these alone. Zero at nodes that lie in none of them.
+    pub fn loads_located(&self, other: &Nodal, y: &[Mat<f64>]) -> Loads {
+        let bases = other.solver.bases.as_ref().expect("it was made of a solver with a shared basis");
+        let decomposition = other.solver.decomposition();
+        let mut local_of = vec![0; decomposition.len()];
+        other.solver.locals.iter().enumerate().for_each(|(k, local)| local_of[local.subdomain] = k);
+        let of = |k: usize| {
+            let map = self.solver.decomposition().subdomains[self.solver.locals[k].subdomain].map.as_ref();
+            let nodes = &self.solver.plan.collocations.of(map.shape()).interior;
+            let mut found: BTreeMap<usize, (Vec<usize>, Vec<Point>)> = BTreeMap::new();
+            for (i, &xi) in nodes.iter().enumerate() {
+                if let Some((s, xi)) = decomposition.locate(map.point(xi)) {
+                    let (places, points) = found.entry(s).or_default();
+                    places.push(i);
+                    points.push(xi);
+                }
+            }
+            let mut load = Mat::zeros(nodes.len() + 1, y[0].ncols());
+            for (s, (places, points)) in found {
+                let table = bases.of(decomposition.subdomains[s].map.shape()).derivatives(&points, &[0]);
+                let values = product(table.as_ref(), y[local_of[s]].as_ref());
+                for c in 0..values.ncols() {
+                    let (from, to) = (values.col_as_slice(c), load.col_as_slice_mut(c));
+                    places.iter().zip(from).for_each(|(&i, value)| to[i] = *value);
+                }
+            }
+            let weights = self.node_weights(k);
+            for c in 0..load.ncols() {
+                let (inside, last) = load.col_as_slice_mut(c).split_at_mut(nodes.len());
+                last[0] = inside.iter().zip(&weights).map(|(u, w)| u * w).sum();
+            }
+            load
+        };
+        (0..self.solver.locals.len()).into_par_iter().map(of).collect()
     }
 
     /// The values of solutions with coefficients y at the points of integration.
@@ -143,9 +207,35 @@ impl Nodal {
         self.solver.solutions_of(&self.right_hand_sides(loads)?, progress)
     }
 
-    /// Source to solution, both by their loads, without boundary values: the inverse of the operator.
-    pub fn invert(&self, loads: &[Mat<f64>], progress: &dyn Progress) -> Result<Loads> {
-        Ok(self.loads(&self.coefficients(loads, progress)?))
+    /// Source to solution, both by their loads, without boundary values: the inverse of the operator. How the interface values
+    /// were found comes along.
+    pub fn invert(
+        &self,
+        loads: &[Mat<f64>],
+        guess: Option<Guess>,
+        progress: &dyn Progress,
+    ) -> Result<(Loads, Outcome)> {
+        let (loads, _, outcome) = self.solve(&self.right_hand_sides(loads)?, guess, progress)?;
+        Ok((loads, outcome))
+    }
+
+    /// The loads of the solutions for right-hand sides, their interface values, and how these were found.
+    pub fn solve(
+        &self,
+        rhs: &[Mat<f64>],
+        guess: Option<Guess>,
+        progress: &dyn Progress,
+    ) -> Result<(Loads, Mat<f64>, Outcome)> {
+        if let Some(responses) = &self.responses {
+            return responses.apply(&self.solver, rhs, guess, progress);
+        }
+        let (y, u, outcome) = self.solver.coefficients_of(rhs, guess, progress)?;
+        Ok((self.loads(&y), u, outcome))
+    }
+
+    /// No interface values yet, as a guess for so many right-hand sides.
+    pub fn no_guess(&self, columns: usize, contraction: f64, enough: f64) -> Guess {
+        Guess { u: Mat::zeros(self.solver.plan.portion.len(Over::Unknowns), columns), contraction, enough }
     }
 
     /// The coefficients in the bases of the solutions with sources given by loads, and no boundary values.

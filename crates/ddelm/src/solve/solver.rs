@@ -1,6 +1,6 @@
 //! The solver: the stages of Algorithm 1, in order, one call each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use faer::Mat;
@@ -12,7 +12,9 @@ use crate::base::progress::{Progress, Silent, Stage};
 use crate::domain::decomposition::Decomposition;
 use crate::domain::shape::PerShape;
 use crate::exchange::Serial;
-use crate::interface::{DirectFactor, Exchange, Guess, Interface, Outcome, agreed, conjugate_gradients, refine};
+use crate::interface::{
+    DirectFactor, Exchange, Guess, Interface, Outcome, Over, agreed, conjugate_gradients, refine, refine_jumps,
+};
 use crate::local::about::Iterate;
 use crate::local::basis::ReferenceBasis;
 use crate::local::image::Image;
@@ -21,7 +23,7 @@ use crate::local::operator::LocalRows;
 use crate::local::places::Scene;
 use crate::local::right_hand_side::{DataRows, RightHandSide};
 use crate::method::report::{FeaturesReport, Seconds};
-use crate::method::settings::{InterfaceSolver, Settings};
+use crate::method::settings::{Coupling, InterfaceSolver, Settings};
 use crate::network::features::{FeatureNetwork, Networks};
 use crate::problem::model::{Data, Problem};
 use crate::solution::evaluate::Solution;
@@ -300,6 +302,42 @@ impl Solver {
         let recovered = (self.locals.par_iter().zip(&known.local))
             .map(|(local, data)| affine(&data.y, local.factor.y.as_ref(), local.pick(u.as_ref()).as_ref()));
         Ok((recovered.collect(), u, outcome))
+    }
+
+    /// Whether the interface values are those that balance the fluxes, found directly by one process.
+    pub(crate) fn balances_directly(&self) -> bool {
+        let Plan { decomposition, exchange, settings, .. } = self.plan.as_ref();
+        let direct = self.direct.is_some() || decomposition.len() == 1;
+        direct && exchange.size() == 1 && settings.coupling() == Coupling::FluxBalance && self.problem.mean.is_none()
+    }
+
+    /// The number of jumps of fluxes.
+    pub(crate) fn jumps(&self) -> usize {
+        self.plan.portion.len(Over::Jumps)
+    }
+
+    /// The interface values that balance given jumps of the fluxes; see [`Solver::balances_directly`]. `squares` are those of the
+    /// sizes of the solutions inside, one for each column.
+    pub(crate) fn balance(
+        &self,
+        jumps: Mat<f64>,
+        squares: &[f64],
+        guess: Option<Guess>,
+        progress: &dyn Progress,
+    ) -> Result<(Mat<f64>, Outcome)> {
+        let refinements = self.plan.settings.refinements;
+        match &self.direct {
+            Some(factor) => {
+                refine_jumps(&self.interface(), factor.as_ref(), &jumps, squares, refinements, guess, progress)
+            }
+            None => Ok((Mat::zeros(0, jumps.ncols()), Outcome { converged: true, ..Outcome::default() })),
+        }
+    }
+
+    /// The entries of the right-hand sides of some local problems that data enter, with boundary values or without, in order.
+    pub(crate) fn data_entries(&self, locals: &[usize], conditions: bool) -> Vec<usize> {
+        let rows: BTreeSet<usize> = locals.iter().flat_map(|&k| self.data_rows[k].entries(conditions)).collect();
+        rows.into_iter().collect()
     }
 
     /// The data of the local problems for right-hand sides F.

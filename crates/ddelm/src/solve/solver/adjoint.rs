@@ -10,6 +10,7 @@
 //! and with h_s every subdomain finds alone (`local/transposed_rows.rs`) what its coefficients and data count. That is the
 //! derivative of what the solver computes, to rounding, also where the solution is not resolved.
 
+mod nonlinear;
 mod open_constant;
 
 use std::collections::BTreeSet;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 use faer::Mat;
 use rayon::prelude::*;
 
+use self::nonlinear::at_solution;
 use super::{Solver, balanced, by_factor};
 use crate::base::error::{Error, Result};
 use crate::base::progress::Progress;
@@ -48,6 +50,10 @@ pub struct Adjoint {
     solver: Arc<Solver>,
     /// The problem with the data of the solution.
     problem: Problem,
+    /// The same, where it is nonlinear with all fields as they are at the solution.
+    linear: Problem,
+    /// The solution as a field, where the problem depends on it.
+    state: Option<FieldRef>,
     solution: Solution,
     /// The coefficients of the subdomains.
     ys: Vec<Mat<f64>>,
@@ -66,6 +72,8 @@ pub struct Gradient {
     /// With the mean of the solution, where that is given.
     pub mean: Option<f64>,
     integrand: Option<Integrand>,
+    /// The solution, where the problem depends on it.
+    state: Option<FieldRef>,
     /// What makes the gradient doubtful.
     pub warnings: Vec<String>,
 }
@@ -80,8 +88,8 @@ struct Integrand {
 const DOUBTFUL: f64 = 1e-8;
 
 impl Solver {
-    /// Solves for data, and keeps what derivatives of the solution take. Needs the default method on one process, and a linear
-    /// problem.
+    /// Solves for data, and keeps what derivatives of the solution take. Needs the default method on one process. For a
+    /// nonlinear problem see [`Adjoint::of_nonlinear`].
     pub fn adjoint(self: &Arc<Self>, data: &Data, progress: &dyn Progress) -> Result<Adjoint> {
         self.check_adjoint()?;
         let right_hand_side = self.right_hand_side();
@@ -99,15 +107,22 @@ impl Solver {
             })
             .collect();
         let solution = self.recover(&coupled, 1)?.swap_remove(0);
-        let bases = self.bases.as_ref().expect("checked beforehand");
-        let table = |shape| Ok::<_, Infallible>(PartTables::new(bases.of(shape), self.plan.collocations.of(shape)));
-        let Ok(tables) = PerShape::new(&self.plan.decomposition.shapes(), table);
+        let tables = self.part_tables();
         let mut problem = self.problem.clone();
         problem.source = data.source.clone();
         for (condition, values) in problem.conditions.iter_mut().zip(&data.boundary) {
             condition.values.clone_from(values);
         }
-        Ok(Adjoint { solver: self.clone(), problem, solution, ys: coupled.ys, tables, rests, rhs })
+        let (linear, ys) = (problem.clone(), coupled.ys);
+        Ok(Adjoint { solver: self.clone(), problem, linear, state: None, solution, ys, tables, rests, rhs })
+    }
+
+    /// The tables that transposed rows are made of.
+    fn part_tables(&self) -> PerShape<PartTables> {
+        let bases = self.bases.as_ref().expect("checked beforehand");
+        let table = |shape| Ok::<_, Infallible>(PartTables::new(bases.of(shape), self.plan.collocations.of(shape)));
+        let Ok(tables) = PerShape::new(&self.plan.decomposition.shapes(), table);
+        tables
     }
 
     /// Refuses problems and settings whose solution is not differentiated.
@@ -225,7 +240,7 @@ impl Adjoint {
     /// A flux depends on the diffusion directly, beside what u does.
     fn of_flux(&self, part: usize, progress: &dyn Progress) -> Result<Gradient> {
         let decomposition = &self.solver.plan.decomposition;
-        let scene = Scene::linear(&self.problem, decomposition);
+        let scene = self.scene();
         let equation = &self.problem.equation;
         let one = |s: usize| -> Result<(Vec<f64>, Sensitivities)> {
             let (mut seed, mut direct) = (self.zero(s), Sensitivities::none(&self.problem));
@@ -326,7 +341,7 @@ impl Adjoint {
                 m[flux] = multipliers[k][(row, 0)];
             }
             LocalAdjoint {
-                scene: Scene::linear(&self.problem, &solver.plan.decomposition),
+                scene: Scene::linear(&self.linear, &solver.plan.decomposition),
                 collocation,
                 weights,
                 s: local.subdomain,
@@ -347,7 +362,7 @@ impl Adjoint {
         }
         self.with_balance(&mut fields);
         let (problem, decomposition) = (self.problem.clone(), solver.plan.decomposition.clone());
-        Ok(Gradient { problem, decomposition, fields, mean, integrand: None, warnings })
+        Ok(Gradient { problem, decomposition, fields, mean, integrand: None, state: self.state.clone(), warnings })
     }
 }
 
@@ -359,7 +374,7 @@ impl Gradient {
 
     /// The derivative in a direction of one of the [`fields`](Gradient::fields).
     pub fn along(&self, sensitivity: &Sensitivity, direction: &FieldRef) -> Result<f64> {
-        sensitivity.along(&self.decomposition, direction)
+        sensitivity.along(&self.decomposition, &at_solution(direction, self.state.as_ref()))
     }
 
     /// Every field of the problem with what it counts.

@@ -29,6 +29,9 @@ use crate::solve::nodal::{Loads, Nodal};
 use crate::solve::plan::Plan;
 use crate::solve::solver::Solver;
 
+/// Solves for the first values of a run: about so many.
+const STARTING: usize = 150;
+
 /// A backward differentiation formula, `gamma u_n = sum_j a_j u_(n-j) + dt u'`.
 pub(super) struct Formula {
     pub gamma: f64,
@@ -160,7 +163,10 @@ impl Run<'_> {
         counts.factorizations += 1;
         let posed = self.time.posed(self.problem, self.dt, t);
         let solver = Solver::planned(plan, &posed, self.progress)?;
-        Ok(Arc::new(Nodal::new(Arc::new(solver), "time")?))
+        let nodal = Nodal::new(Arc::new(solver), "time")?;
+        // Where the operator varies a factorization is good for one step. A source that depends on u is asked for at other points.
+        let once = self.problem.operator_varies() || self.problem.source.depends_on().state;
+        Ok(Arc::new(if once { nodal } else { nodal.prepared_for(self.steps + STARTING, true) }))
     }
 
     /// The part of the source that does not depend on u, at time t; nothing where it does.
@@ -182,7 +188,7 @@ impl Run<'_> {
                     return Err(Error::input("time.times", t, problem, "choose times that are whole steps"));
                 }
                 // Solutions are linear in their right-hand sides.
-                let solved: Vec<&Known> = known.recent.iter().filter(|k| k.origin.is_some()).collect();
+                let solved: Vec<&Arc<Known>> = known.recent.iter().filter(|k| k.origin.is_some()).collect();
                 let nearest = nearest(&solved.iter().map(|k| k.t).collect::<Vec<_>>(), t);
                 let weights = lagrange(&nearest.clone().map(|k| solved[k].t).collect::<Vec<_>>(), t);
                 let of = |k: usize| solved[k].origin.as_ref().expect("it was solved for");
@@ -199,9 +205,9 @@ impl Run<'_> {
 /// The solutions that are still needed.
 pub(super) struct Trail {
     /// On the grid of the steps, the last ones.
-    pub grid: VecDeque<Known>,
+    pub grid: VecDeque<Arc<Known>>,
     /// Of all that was solved for, the last ones: output is interpolated between them.
-    pub recent: VecDeque<Known>,
+    pub recent: VecDeque<Arc<Known>>,
     /// How many of those. Where every step has a factorization of its own it is one, for they are large.
     pub kept: usize,
 }
@@ -229,6 +235,7 @@ impl Trail {
     }
 
     fn push(&mut self, known: Known) {
+        let known = Arc::new(known);
         self.grid.push_back(known.clone());
         self.recent.push_back(known);
         while self.grid.len() > FORMULAS.len() {
@@ -288,11 +295,21 @@ impl Engine<'_> {
         let guess = near.interface.filter(|_| self.shared.is_some());
         let mut rhs = nodal.right_hand_sides(load)?;
         nodal.set_boundary_values(&self.run.problem.data().at_time(t), &mut rhs)?;
-        let guess = guess.map(|u| Guess { u, contraction: self.contraction });
-        let (y, interface, outcome) = nodal.solver.coefficients_of(&rhs, guess, self.run.progress)?;
+        let guess = guess.map(|u| Guess::new(u, self.contraction));
+        let source = &self.run.problem.source;
+        let state = source.depends_on().state;
+        let (u, inside, interface, outcome) = match state {
+            false => {
+                let (u, interface, outcome) = nodal.solve(&rhs, guess, self.run.progress)?;
+                (u, None, interface, outcome)
+            }
+            true => {
+                let (y, interface, outcome) = nodal.solver.coefficients_of(&rhs, guess, self.run.progress)?;
+                (nodal.loads(&y), Some(nodal.inside(&y)), interface, outcome)
+            }
+        };
         self.contraction = self.contraction.max(outcome.contraction);
         self.counts.solves += 1;
-        let u = nodal.loads(&y);
         let finite = u.iter().all(|u| u.norm_max().is_finite());
         if !finite {
             return Err(Error::Compute {
@@ -301,9 +318,7 @@ impl Engine<'_> {
                 hint: "take smaller steps".into(),
             });
         }
-        let source = &self.run.problem.source;
-        let state = source.depends_on().state;
-        let forcing = if state { Some(nodal.forcing(&frozen(source, t), &u, &nodal.inside(&y))?) } else { None };
+        let forcing = inside.map(|inside| nodal.forcing(&frozen(source, t), &u, &inside)).transpose()?;
         Ok(Known { t, u, forcing, interface: Some(interface), origin: Some((nodal.clone(), rhs)), iterate: None })
     }
 }

@@ -47,9 +47,9 @@ impl Engine<'_> {
             let block = self.block(&nodes[nodes.len() - 1], delta)?;
             nodes.extend(block);
         }
-        trail.recent.extend(nodes[1..].iter().cloned());
+        trail.recent.extend(nodes[1..].iter().cloned().map(Arc::new));
         let times: Vec<f64> = nodes.iter().map(|node| node.t).collect();
-        trail.grid.push_back(nodes[0].clone());
+        trail.grid.push_back(Arc::new(nodes[0].clone()));
         for n in 1..order {
             let t = self.run.at(n as f64);
             let near = nearest(&times, t);
@@ -70,7 +70,7 @@ impl Engine<'_> {
                 }
                 Some(sum)
             };
-            trail.grid.push_back(Known { t, u, forcing, interface: None, origin: None, iterate: iterate() });
+            trail.grid.push_back(Arc::new(Known { t, u, forcing, interface: None, origin: None, iterate: iterate() }));
         }
         Ok(trail)
     }

@@ -130,7 +130,7 @@ impl Implicit {
 
     /// The solution at a time that lies among the known ones, interpolated between them where it is none of them.
     pub fn moment(&self, known: &Trail, t: f64) -> Result<Moment> {
-        let solved: Vec<&Known> = known.recent.iter().filter(|known| known.interface.is_some()).collect();
+        let solved: Vec<&Arc<Known>> = known.recent.iter().filter(|known| known.interface.is_some()).collect();
         let times: Vec<f64> = solved.iter().map(|known| known.t).collect();
         let near = nearest(&times, t);
         let weights = lagrange(&times[near.clone()], t);
