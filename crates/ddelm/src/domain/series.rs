@@ -4,7 +4,11 @@
 //! the radius for smooth data, and like `radius^(lambda - 2)` where `r^lambda log r` is missing.
 //!
 //! Rows are in coordinates along the first ray, over the radius. There the corners of a rectangle with a constant diffusion have the same
-//! rows, on small neighbourhoods as on large ones, and share a factorization: looking at them costs next to nothing.
+//! rows, on small neighbourhoods as on large ones, and share a factorization: looking at them costs next to nothing. The process keeps
+//! the last ones for the next problem: those with the same bits, so that no answer depends on what was asked before.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::algebra::factor::{Mat, PivotedQr, pivoted_qr};
 use crate::algebra::quadrature::gauss;
@@ -33,8 +37,12 @@ const SAME: f64 = 1e-13;
 /// How many factorizations are kept.
 const KEPT: usize = 4;
 
+/// The last ones that were computed, by any.
+static LAST: Mutex<VecDeque<Arc<Factored>>> = Mutex::new(VecDeque::new());
+
 /// A part of a linear condition on the polynomials: value, first and second derivatives of that of a material at a point, in local
 /// coordinates.
+#[derive(PartialEq)]
 struct Term {
     group: usize,
     at: Point,
@@ -59,7 +67,14 @@ pub struct Series {
     degree: usize,
     /// Points of a sector in each direction, and of a side.
     nodes: Vec<f64>,
-    factors: Vec<(Vec<Row>, PivotedQr)>,
+    factors: VecDeque<Arc<Factored>>,
+}
+
+/// Rows with polynomials of some degree, and their factorization.
+struct Factored {
+    degree: usize,
+    rows: Vec<Row>,
+    factor: PivotedQr,
 }
 
 /// The rows of a vertex on the way.
@@ -74,7 +89,7 @@ impl Series {
     /// Polynomials that follow smooth data as far as so many points per side of an element do.
     pub fn new(points: usize) -> Self {
         let degree = (points / 2 + 2).clamp(LOWEST, HIGHEST);
-        Series { degree, nodes: gauss(degree + 2).0, factors: Vec::new() }
+        Series { degree, nodes: gauss(degree + 2).0, factors: VecDeque::new() }
     }
 
     /// How far polynomials are from satisfying everything on a neighbourhood, beyond rounding, in units of the source.
@@ -104,19 +119,31 @@ impl Series {
 
     /// The factorization of rows, or that of the same ones.
     fn factor(&mut self, rows: Vec<Row>) -> Result<&PivotedQr> {
-        let known = self.factors.iter().position(|(known, _)| are_same(known, &rows));
-        let at = match known {
+        let at = match self.factors.iter().position(|known| are_same(&known.rows, &rows)) {
             Some(at) => at,
             None => {
-                let factor = pivoted_qr(self.matrix(&rows), 1e-13, usize::MAX)?;
-                if self.factors.len() == KEPT {
-                    self.factors.remove(0);
-                }
-                self.factors.push((rows, factor));
+                let factored = self.factored(rows)?;
+                keep(&mut self.factors, factored);
                 self.factors.len() - 1
             }
         };
-        Ok(&self.factors[at].1)
+        Ok(&self.factors[at].factor)
+    }
+
+    /// Rows with their factorization: the one that is there for these bits, or a new one.
+    fn factored(&self, rows: Vec<Row>) -> Result<Arc<Factored>> {
+        let last = || LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        let identical = |known: &&Arc<Factored>| {
+            let same = |(a, b): (&Row, &Row)| a.term == b.term && a.other == b.other;
+            known.degree == self.degree && known.rows.len() == rows.len() && known.rows.iter().zip(&rows).all(same)
+        };
+        if let Some(known) = last().iter().find(identical) {
+            return Ok(known.clone());
+        }
+        let factor = pivoted_qr(self.matrix(&rows), 1e-13, usize::MAX)?;
+        let factored = Arc::new(Factored { degree: self.degree, rows, factor });
+        keep(&mut last(), factored.clone());
+        Ok(factored)
     }
 
     fn matrix(&self, rows: &[Row]) -> Mat<f64> {
@@ -130,6 +157,14 @@ impl Series {
         }
         matrix
     }
+}
+
+/// Adds a factorization, and forgets the oldest one if there are too many.
+fn keep(factors: &mut VecDeque<Arc<Factored>>, factored: Arc<Factored>) {
+    if factors.len() == KEPT {
+        factors.pop_front();
+    }
+    factors.push_back(factored);
 }
 
 /// Whether rows are the same, up to rounding and to what they add up to.
