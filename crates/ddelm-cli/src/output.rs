@@ -161,6 +161,11 @@ impl OutputArguments {
         Ok(files.written)
     }
 
+    /// Whether no file is asked for.
+    pub fn writes_nothing(&self) -> bool {
+        self.out.is_none()
+    }
+
     /// Writes several solutions, with numbers in their names from 1 on; one alone has none. The report is that of the last.
     pub fn write_all(&self, members: &[Member]) -> Result<Vec<PathBuf>, Failure> {
         let Some(directory) = &self.out else { return Ok(Vec::new()) };

@@ -59,6 +59,10 @@ fn the_square_has_its_first_ten_with_their_multiplicities() {
         let error = first.values(&[x], &[y])[0] - 2.0 * (PI * x).sin() * (PI * y).sin();
         assert!(error.abs() < 1e-11, "{error:.1e}");
     }
+    // Alone it is the same one.
+    let alone = ProblemFile::new(SQUARE).case().unwrap().solve(&Silent).unwrap();
+    assert_eq!(alone.report.eigenvalues, first.report.eigenvalues);
+    assert!((alone.values(&[0.2], &[0.7])[0] - first.values(&[0.2], &[0.7])[0]).abs() < 1e-12);
 }
 
 #[test]

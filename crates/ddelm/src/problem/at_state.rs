@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::problem::field::{Dependence, Failure, Field, FieldRef, Samples, State};
+use crate::problem::field::{Dependence, Failure, Field, FieldRef, FirstDerivatives, Samples, State};
 use crate::problem::jets::{Jets, U, UX, UY, X, Y, pair};
 use crate::problem::model::{Condition, ConditionKind, Problem};
 
@@ -29,20 +29,20 @@ impl Field for AtState {
 
     /// By the chain rule, where field and state know their derivatives.
     fn gradients(&self, at: &Samples<'_>, dx: &mut [f64], dy: &mut [f64]) -> Result<bool, Failure> {
-        let [mut v, mut f] = [(); 2].map(|()| Jets::new(at.len()));
+        let (mut v, mut f): (Jets, FirstDerivatives) = (Jets::new(at.len()), Default::default());
         if !self.at.jets(at, &mut v)? {
             return Ok(false);
         }
         let state = Some(State { u: &v.value, ux: &v.first[X], uy: &v.first[Y] });
-        if !self.field.jets(&Samples { state, ..*at }, &mut f)? {
+        if !self.field.slopes(&Samples { state, ..*at }, &mut f)? {
             return Ok(false);
         }
         for (out, k) in [(dx, X), (dy, Y)] {
             for (i, out) in out.iter_mut().enumerate() {
-                *out = f.first[k][i]
-                    + f.first[U][i] * v.first[k][i]
-                    + f.first[UX][i] * v.second[pair(X, k)][i]
-                    + f.first[UY][i] * v.second[pair(Y, k)][i];
+                *out = f[k][i]
+                    + f[U][i] * v.first[k][i]
+                    + f[UX][i] * v.second[pair(X, k)][i]
+                    + f[UY][i] * v.second[pair(Y, k)][i];
             }
         }
         Ok(true)

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use crate::base::error::Error;
 pub use crate::problem::jets::Jets;
+use crate::problem::jets::VARIABLES;
 pub use crate::problem::samples::{Patch, Samples, State};
 
 pub use crate::base::error::Failure;
@@ -64,20 +65,25 @@ pub trait Field: Send + Sync {
         BTreeSet::new()
     }
 
-    /// Writes the derivatives in x and y of [`Field::parameter_derivatives`], and returns whether the field knows them.
-    fn parameter_slopes(
-        &self,
-        parameter: &str,
-        at: &Samples<'_>,
-        dx: &mut [f64],
-        dy: &mut [f64],
-    ) -> Result<bool, Failure> {
+    /// Writes the derivatives in x, y, u, ux and uy of [`Field::parameter_derivatives`], and returns whether the field knows them. The
+    /// arrays are as long as there are points.
+    fn parameter_slopes(&self, parameter: &str, at: &Samples<'_>, out: &mut FirstDerivatives) -> Result<bool, Failure> {
         let _ = (parameter, at);
-        dx.fill(0.0);
-        dy.fill(0.0);
+        out.iter_mut().for_each(|out| out.fill(0.0));
         Ok(true)
     }
+
+    /// Writes the derivatives in x, y, u, ux and uy, and returns whether the field knows them.
+    fn slopes(&self, at: &Samples<'_>, out: &mut FirstDerivatives) -> Result<bool, Failure> {
+        let mut jets = Jets::new(at.len());
+        let known = self.jets(at, &mut jets)?;
+        *out = jets.first;
+        Ok(known)
+    }
 }
+
+/// The derivatives of a field in x, y, u, ux and uy, one array for each.
+pub type FirstDerivatives = [Vec<f64>; VARIABLES];
 
 /// What a field depends on beside x and y.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::base::error::Error;
-use crate::problem::field::{Dependence, Failure, Field, FieldRef, Jets, Samples};
+use crate::problem::field::{Dependence, Failure, Field, FieldRef, FirstDerivatives, Jets, Samples};
 use crate::problem::model::{Condition, ConditionKind, Data, Equation, Problem};
 
 struct Frozen {
@@ -51,14 +51,8 @@ impl Field for Frozen {
         self.field.parameter_derivatives(parameter, &Samples { t: self.t, ..*at }, out)
     }
 
-    fn parameter_slopes(
-        &self,
-        parameter: &str,
-        at: &Samples<'_>,
-        dx: &mut [f64],
-        dy: &mut [f64],
-    ) -> Result<bool, Failure> {
-        self.field.parameter_slopes(parameter, &Samples { t: self.t, ..*at }, dx, dy)
+    fn parameter_slopes(&self, parameter: &str, at: &Samples<'_>, out: &mut FirstDerivatives) -> Result<bool, Failure> {
+        self.field.parameter_slopes(parameter, &Samples { t: self.t, ..*at }, out)
     }
 }
 

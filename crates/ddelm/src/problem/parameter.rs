@@ -1,6 +1,7 @@
 //! The derivative of a field with respect to a parameter of the problem, as a field: `d a / d kappa`.
 
-use crate::problem::field::{Dependence, Failure, Field, FieldRef, Samples};
+use crate::problem::field::{Dependence, Failure, Field, FieldRef, FirstDerivatives, Samples};
+use crate::problem::jets::{X, Y};
 
 /// How a field changes with a parameter.
 #[derive(Clone)]
@@ -25,7 +26,16 @@ impl Field for ParameterDerivative {
     }
 
     fn gradients(&self, at: &Samples<'_>, dx: &mut [f64], dy: &mut [f64]) -> Result<bool, Failure> {
-        self.field.parameter_slopes(&self.parameter, at, dx, dy)
+        let mut found: FirstDerivatives = Default::default();
+        let known = self.slopes(at, &mut found)?;
+        dx.copy_from_slice(&found[X]);
+        dy.copy_from_slice(&found[Y]);
+        Ok(known)
+    }
+
+    fn slopes(&self, at: &Samples<'_>, out: &mut FirstDerivatives) -> Result<bool, Failure> {
+        out.iter_mut().for_each(|out| *out = vec![0.0; at.len()]);
+        self.field.parameter_slopes(&self.parameter, at, out)
     }
 
     fn describe(&self) -> String {

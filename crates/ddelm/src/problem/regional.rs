@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::problem::field::{Dependence, Failure, Field, FieldRef, Jets, Samples};
+use crate::problem::field::{Dependence, Failure, Field, FieldRef, FirstDerivatives, Jets, Samples};
 
 /// A field made of a default and overrides by the number of a region.
 #[derive(Clone)]
@@ -80,14 +80,8 @@ impl Field for Regional {
         self.field(at).parameter_derivatives(parameter, at, out)
     }
 
-    fn parameter_slopes(
-        &self,
-        parameter: &str,
-        at: &Samples<'_>,
-        dx: &mut [f64],
-        dy: &mut [f64],
-    ) -> Result<bool, Failure> {
-        self.field(at).parameter_slopes(parameter, at, dx, dy)
+    fn parameter_slopes(&self, parameter: &str, at: &Samples<'_>, out: &mut FirstDerivatives) -> Result<bool, Failure> {
+        self.field(at).parameter_slopes(parameter, at, out)
     }
 }
 

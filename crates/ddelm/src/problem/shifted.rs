@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::problem::field::{Dependence, Failure, Field, FieldRef, Jets, Samples, constant};
+use crate::problem::field::{Dependence, Failure, Field, FieldRef, FirstDerivatives, Jets, Samples, constant};
 
 struct Shifted {
     field: FieldRef,
@@ -56,14 +56,8 @@ impl Field for Shifted {
         self.field.parameter_derivatives(parameter, at, out)
     }
 
-    fn parameter_slopes(
-        &self,
-        parameter: &str,
-        at: &Samples<'_>,
-        dx: &mut [f64],
-        dy: &mut [f64],
-    ) -> Result<bool, Failure> {
-        self.field.parameter_slopes(parameter, at, dx, dy)
+    fn parameter_slopes(&self, parameter: &str, at: &Samples<'_>, out: &mut FirstDerivatives) -> Result<bool, Failure> {
+        self.field.parameter_slopes(parameter, at, out)
     }
 }
 

@@ -63,6 +63,31 @@ pub(crate) struct Spectrum {
     pub products: usize,
 }
 
+impl Spectrum {
+    /// The number of a pair, and of the other one where it is complex, in order.
+    pub fn with_partner(&self, k: usize) -> Vec<usize> {
+        match self.pairs[k].value[1] {
+            0.0 => vec![k],
+            im if im > 0.0 => vec![k, k + 1],
+            _ => vec![k - 1, k],
+        }
+    }
+
+    /// Some of the pairs.
+    pub fn part(&self, numbers: &[usize]) -> Spectrum {
+        let columns = |v: &Mat<f64>| {
+            let mut some = Mat::zeros(v.nrows(), numbers.len());
+            numbers.iter().enumerate().for_each(|(j, &k)| some.col_as_slice_mut(j).copy_from_slice(v.col_as_slice(k)));
+            some
+        };
+        Spectrum {
+            pairs: numbers.iter().map(|&k| self.pairs[k].clone()).collect(),
+            vectors: self.vectors.iter().map(columns).collect(),
+            ..*self
+        }
+    }
+}
+
 /// What to find.
 pub(crate) struct Wanted {
     /// How many eigenvalues.
@@ -282,7 +307,7 @@ fn cholesky(m: &Mat<f64>) -> Option<(Mat<f64>, Mat<f64>)> {
             r[(i, j)] = (m[(i, j)] - known) / r[(i, i)];
         }
         let rest = m[(j, j)] - (0..j).map(|k| r[(k, j)] * r[(k, j)]).sum::<f64>();
-        if !(rest > INDEPENDENT * INDEPENDENT * m[(j, j)]) {
+        if rest.is_nan() || rest <= INDEPENDENT * INDEPENDENT * m[(j, j)] {
             return None;
         }
         r[(j, j)] = rest.sqrt();

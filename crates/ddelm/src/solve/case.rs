@@ -178,17 +178,31 @@ impl Case {
 
     /// Finds the eigenvalues that are asked for, in ascending order, with their eigenfunctions.
     pub fn eigenpairs(&self, progress: &dyn Progress) -> Result<Vec<Eigenpair>> {
+        let wanted = self.wanted_eigenvalues()?;
+        let mut pairs = wanted.find(&self.problem, self.decomposition()?, &self.settings, self.estimate, progress)?;
+        for pair in &mut pairs {
+            self.answer(&self.problem, &mut pair.function)?;
+        }
+        Ok(pairs)
+    }
+
+    /// The first eigenfunction; its report has all eigenvalues.
+    fn first_eigenfunction(&self, progress: &dyn Progress) -> Result<Solution> {
+        let (wanted, place) = (self.wanted_eigenvalues()?, self.decomposition()?);
+        let mut found = wanted.find_first(&self.problem, place, &self.settings, self.estimate, progress)?.function;
+        self.answer(&self.problem, &mut found)?;
+        Ok(found)
+    }
+
+    /// The eigenvalues that are asked for, if they can be found.
+    fn wanted_eigenvalues(&self) -> Result<&Eigenvalues> {
         let Some(wanted) = &self.eigenvalues else {
             let hint = "write [eigenvalues] with count = 10";
             return Err(Error::MissingKey { key: "eigenvalues".into(), hint: hint.into() });
         };
         self.validate()?;
         self.check_memory(1)?;
-        let mut pairs = wanted.find(&self.problem, self.decomposition()?, &self.settings, self.estimate, progress)?;
-        for pair in &mut pairs {
-            self.answer(&self.problem, &mut pair.function)?;
-        }
-        Ok(pairs)
+        Ok(wanted)
     }
 
     /// What a solve takes with so many threads, without its estimate.
@@ -216,7 +230,7 @@ impl Case {
         self.check_networks()?;
         if self.eigenvalues.is_some() {
             alone(exchange.as_ref(), "eigenvalues")?;
-            return Ok(self.eigenpairs(progress)?.swap_remove(0).function);
+            return self.first_eigenfunction(progress);
         }
         if self.time.is_some() {
             alone(exchange.as_ref(), "time")?;

@@ -15,6 +15,7 @@
 //! decomposition with other features, as that of a solution is ([`estimate`](crate::solve::estimate)), from the same start.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use faer::Mat;
@@ -42,17 +43,15 @@ use crate::solve::solver::Solver;
 /// Eigenvalues that may be asked for.
 const MOST: usize = 200;
 
-/// Residuals of the first and of the second decomposition, and of fewer points, relative to the eigenvalue of the inverse.
-const TOLERANCE: f64 = 1e-12;
-const SECOND_TOLERANCE: f64 = 1e-9;
-const COARSE_TOLERANCE: f64 = 1e-7;
+/// Residuals of the first and of the second decomposition, and of fewer points, relative to the eigenvalue of the inverse; and those
+/// that are enough where the error of an eigenvalue is the square of its residual.
+const TOLERANCE: [f64; 2] = [1e-12, 1e-9];
+const SECOND_TOLERANCE: [f64; 2] = [1e-12, 1e-7];
+const COARSE_TOLERANCE: [f64; 2] = [1e-7, 1e-4];
 
 /// The points that the iteration starts with, as a share of those that it ends with, and the fewest that are worth it.
 const COARSE: f64 = 0.5;
 const FEWEST: usize = 6;
-
-/// A residual may be so much larger where the error of the eigenvalue is its square.
-const SQUARED: f64 = 1e3;
 
 /// The integrals of a load are known from its other entries. Their share in the inner product is the square of this.
 const OF_INTEGRALS: f64 = 1e-3;
@@ -139,6 +138,30 @@ impl Eigenvalues {
         estimate: bool,
         progress: &dyn Progress,
     ) -> Result<Vec<Eigenpair>> {
+        self.search(problem, decomposition, settings, [estimate, true], progress)
+    }
+
+    /// The same with the first eigenfunction alone. Its report has all eigenvalues.
+    pub(crate) fn find_first(
+        &self,
+        problem: &Problem,
+        decomposition: Arc<Decomposition>,
+        settings: &Settings,
+        estimate: bool,
+        progress: &dyn Progress,
+    ) -> Result<Eigenpair> {
+        Ok(self.search(problem, decomposition, settings, [estimate, false], progress)?.swap_remove(0))
+    }
+
+    /// Finds them, and the eigenfunctions of `all` or of the first.
+    fn search(
+        &self,
+        problem: &Problem,
+        decomposition: Arc<Decomposition>,
+        settings: &Settings,
+        [estimate, all]: [bool; 2],
+        progress: &dyn Progress,
+    ) -> Result<Vec<Eigenpair>> {
         let [x0, x1, y0, y1] = decomposition.bounding_box();
         let (posed, shift) = self.posed(problem, (x1 - x0) * (y1 - y0))?;
         let clock = Instant::now();
@@ -148,11 +171,16 @@ impl Eigenvalues {
         let clock = Instant::now();
         let near = coarse.as_ref().map(|coarse| nodal.loads_from(&coarse.nodal, &coarse.y));
         let spectrum = inverse_spectrum(&nodal, [self.count, 0], TOLERANCE, near, progress)?;
-        let mut functions = eigenfunctions(&nodal, &spectrum, progress)?;
+        let mut found = eigenvalues(&spectrum, shift);
+        let mut order: Vec<usize> = (0..found.len()).collect();
+        order.sort_by(|&a, &b| {
+            (found[a].value.total_cmp(&found[b].value)).then(found[a].imaginary.total_cmp(&found[b].imaginary))
+        });
+        let wanted = if all { (0..found.len()).collect() } else { spectrum.with_partner(order[0]) };
+        let mut functions = eigenfunctions(&nodal, &spectrum.part(&wanted), progress)?;
         let seconds = spent + clock.elapsed().as_secs_f64();
         // The second solver takes the place of the first.
         drop(nodal);
-        let mut found = eigenvalues(&spectrum, shift);
         let mut warnings = ignored(problem);
         let clock = Instant::now();
         if estimate {
@@ -167,23 +195,20 @@ impl Eigenvalues {
         }
         let estimated = clock.elapsed().as_secs_f64();
         let status = judge(&found, &spectrum, &mut warnings);
-        let mut order: Vec<usize> = (0..found.len()).collect();
-        order.sort_by(|&a, &b| {
-            (found[a].value.total_cmp(&found[b].value)).then(found[a].imaginary.total_cmp(&found[b].imaginary))
-        });
-        let all: Vec<Eigenvalue> = order.iter().map(|&k| found[k]).collect();
+        let eigenvalues: Vec<Eigenvalue> = order.iter().map(|&k| found[k]).collect();
         for report in functions.iter_mut().map(|function| &mut function.report) {
-            report.eigenvalues = all.clone();
+            report.eigenvalues = eigenvalues.clone();
             report.status = status;
             report.warnings.extend(warnings.iter().cloned());
             report.seconds.interface += seconds;
             report.seconds.total += seconds;
             report.seconds.estimate = if estimate { estimated } else { 0.0 };
         }
-        let mut functions: Vec<Option<Solution>> = functions.into_iter().map(Some).collect();
+        let mut functions: BTreeMap<usize, Solution> = wanted.into_iter().zip(functions).collect();
+        order.truncate(if all { order.len() } else { 1 });
         let pair = |k: usize| Eigenpair {
             eigenvalue: found[k],
-            function: functions[k].take().expect("every number is in the order once"),
+            function: functions.remove(&k).expect("every number is in the order once"),
         };
         Ok(order.into_iter().map(pair).collect())
     }
@@ -251,7 +276,7 @@ impl Coarse {
 fn inverse_spectrum(
     nodal: &Nodal,
     [count, beyond]: [usize; 2],
-    tolerance: f64,
+    tolerance: [f64; 2],
     mut near: Option<Loads>,
     progress: &dyn Progress,
 ) -> Result<Spectrum> {
@@ -287,8 +312,8 @@ fn inverse_spectrum(
     let most = 6 * count + 60;
     // The first solve of the interface tells what one of them leaves of an error; where that is enough, the others are not refined.
     let contraction = Cell::new(0.0);
-    let enough = SOLVED * tolerance;
-    let tolerance = if is_squared(nodal) { tolerance * SQUARED } else { tolerance };
+    let enough = SOLVED * tolerance[0];
+    let tolerance = tolerance[usize::from(is_squared(nodal))];
     progress.begin(Stage::Eigenvalues, most);
     let apply = |block: &Pieces| {
         let mut loads = block.clone();

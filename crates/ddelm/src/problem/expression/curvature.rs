@@ -4,7 +4,7 @@
 //! `f_ij = f_aa a_i a_j + f_ab (a_i b_j + a_j b_i) + f_bb b_i b_j + f_a a_ij + f_b b_ij`
 //! for each operation f(a, b) and all i, j of those of the variables (x, y, u, ux, uy) that the formula has.
 
-use crate::problem::field::{Failure, Jets, Samples};
+use crate::problem::field::{Failure, FirstDerivatives, Jets, Samples};
 use crate::problem::jets::{self, VARIABLES, pair};
 
 use super::function::select;
@@ -47,18 +47,36 @@ pub(super) fn jets(tape: &Tape, at: &Samples<'_>, out: &mut Jets) -> Result<bool
     Ok(true)
 }
 
-/// Writes the second derivatives in a parameter and in x, and in it and y. Returns `false` if a field in the formula does not
+/// Writes the second derivatives in a parameter and in each of the variables. Returns `false` if a field in the formula does not
 /// know its own.
 pub(super) fn mixed(
     tape: &Tape,
     parameter: Variable,
     at: &Samples<'_>,
-    mut out: [&mut [f64]; 2],
+    out: &mut FirstDerivatives,
 ) -> Result<bool, Failure> {
     out.iter_mut().for_each(|out| out.fill(0.0));
+    // One variable less than there is room for, and the parameter.
+    let (some, rest) = out.split_at_mut(VARIABLES - 1);
+    Ok(mixed_in(&ORDER[..VARIABLES - 1], tape, parameter, at, some)?
+        && mixed_in(&ORDER[VARIABLES - 1..], tape, parameter, at, rest)?)
+}
+
+fn mixed_in(
+    variables: &[Variable],
+    tape: &Tape,
+    parameter: Variable,
+    at: &Samples<'_>,
+    out: &mut [Vec<f64>],
+) -> Result<bool, Failure> {
     let mut work = Values::new(tape, at.len(), BLOCK);
-    let mut rows = Rows::new(tape, &[Variable::X, Variable::Y, parameter], work.block);
-    let Some(with) = rows.active.iter().position(|&i| i == 2) else { return Ok(true) };
+    let asked: Vec<Variable> = variables.iter().copied().chain([parameter]).collect();
+    let mut rows = Rows::new(tape, &asked, work.block);
+    let last_asked = variables.len();
+    let Some(with) = rows.active.iter().position(|&i| i == last_asked) else { return Ok(true) };
+    if rows.active.len() == 1 {
+        return Ok(true);
+    }
     let mut start = 0;
     for at in at.blocks(work.block) {
         for id in 0..tape.ops.len() {
@@ -68,7 +86,7 @@ pub(super) fn mixed(
             }
         }
         let last = (tape.ops.len() - 1) * work.block;
-        for (k, &i) in rows.active.iter().enumerate().filter(|(_, i)| **i < 2) {
+        for (k, &i) in rows.active.iter().enumerate().filter(|(_, i)| **i < last_asked) {
             out[i][start..start + at.len()].copy_from_slice(&rows.second[pair(k, with)][last..][..at.len()]);
         }
         start += at.len();

@@ -42,7 +42,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::base::error::Error;
-use crate::problem::field::{Dependence, Failure, Field, FieldRef, Jets, Samples, same_lengths};
+use crate::problem::field::{Dependence, Failure, Field, FieldRef, FirstDerivatives, Jets, Samples, same_lengths};
+use crate::problem::jets::X;
 
 mod curvature;
 mod function;
@@ -158,19 +159,12 @@ impl Field for Formula {
         }
     }
 
-    fn parameter_slopes(
-        &self,
-        parameter: &str,
-        at: &Samples<'_>,
-        dx: &mut [f64],
-        dy: &mut [f64],
-    ) -> Result<bool, Failure> {
-        same_lengths(&[at.x, at.y, dx, dy])?;
+    fn parameter_slopes(&self, parameter: &str, at: &Samples<'_>, out: &mut FirstDerivatives) -> Result<bool, Failure> {
+        same_lengths(&[at.x, at.y, &out[X]])?;
         match self.open.as_ref().and_then(|tape| Some((tape, tape.parameter(parameter)?))) {
-            Some((tape, parameter)) => curvature::mixed(tape, parameter, at, [dx, dy]),
+            Some((tape, parameter)) => curvature::mixed(tape, parameter, at, out),
             None => {
-                dx.fill(0.0);
-                dy.fill(0.0);
+                out.iter_mut().for_each(|out| out.fill(0.0));
                 Ok(true)
             }
         }
