@@ -185,10 +185,9 @@ impl ReferenceBasis {
                     }
                     [(a, i), (b, j), (c, l)] if consecutive => {
                         let terms = a.iter().zip(values(i)).zip(b.iter().zip(values(j))).zip(c.iter().zip(values(l)));
-                        let sum = |(((a, u), (b, v)), (c, w)): (((&f64, &f64), (&f64, &f64)), (&f64, &f64))| {
-                            a * u + b * v + c * w
-                        };
-                        column.iter_mut().zip(terms).for_each(|(k, terms)| *k = sum(terms));
+                        for (k, (((a, u), (b, v)), (c, w))) in column.iter_mut().zip(terms) {
+                            *k = a * u + b * v + c * w;
+                        }
                     }
                     _ => {
                         column.fill(0.0);
