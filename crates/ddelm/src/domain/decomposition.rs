@@ -7,7 +7,7 @@
 //!
 //! No other file knows that the subdomains of a rectangle form a grid.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::base::error::{Error, Result};
 use crate::problem::model::SIDES;
@@ -162,7 +162,8 @@ pub(super) struct Rings {
 #[derive(Clone)]
 enum Locator {
     Grid,
-    Boxes(Arc<BoxTree>),
+    /// By boxes, once somebody looks for a point: those of rings take time to find.
+    Boxes(Arc<OnceLock<BoxTree>>),
 }
 
 /// Subdomains beyond which the interface system takes more than any machine has.
@@ -266,10 +267,7 @@ impl Decomposition {
         self.vertices = number_vertices(&mut self.subdomains, &self.edges);
         self.locator = match &self.trunk.origin {
             Origin::Grid { .. } if self.subdomains.len() == self.trunk.roots.len() => Locator::Grid,
-            _ => {
-                let boxes: Vec<Rectangle> = self.subdomains.iter().map(|s| bounding_box(s.map.as_ref())).collect();
-                Locator::Boxes(Arc::new(BoxTree::new(&boxes)))
-            }
+            _ => Locator::Boxes(Arc::default()),
         };
         self
     }
@@ -359,8 +357,9 @@ impl Decomposition {
                 Some((s, xi))
             }
             (Locator::Boxes(tree), _) => {
+                let boxes = || self.subdomains.iter().map(|s| bounding_box(s.map.as_ref())).collect::<Vec<Rectangle>>();
                 let mut best: Option<(usize, Point)> = None;
-                tree.at(p, |s| {
+                tree.get_or_init(|| BoxTree::new(&boxes())).at(p, |s| {
                     if best.is_some_and(|(smallest, _)| smallest < s) {
                         return None;
                     }

@@ -68,6 +68,18 @@ fn right_angles_are_smooth_where_the_data_fit() {
     }
 }
 
+/// Waves that polynomials of a low degree do not follow are smooth all the same; together with f = 1 they are not.
+#[test]
+fn waves_are_no_singularities() {
+    let wave = |f: &str| {
+        let g = || Condition::dirichlet(formula("sin(12*x + 16*y)"));
+        let helmholtz = Equation::poisson().plus_reaction(-400.0).unwrap();
+        ask(&[0.0, FRAC_PI_2], &[(helmholtz, formula(f))], Some([g(), g()]), 400.0)
+    };
+    assert_eq!(wave("0"), Regularity::Smooth);
+    rings(wave("1"), 2.0);
+}
+
 /// A singularity that is smaller than what rings resolve with so many points is not worth them.
 #[test]
 fn few_points_need_fewer_rings() {

@@ -4,7 +4,11 @@
 //! the radius for smooth data, and like `radius^(lambda - 2)` where `r^lambda log r` is missing.
 //!
 //! Rows are in coordinates along the first ray, over the radius. There the corners of a rectangle with a constant diffusion have the same
-//! rows, on small neighbourhoods as on large ones, and share a factorization: looking at them costs next to nothing.
+//! rows, on small neighbourhoods as on large ones, and share a factorization: looking at them costs next to nothing. The process keeps
+//! the last ones for the next problem: those with the same bits, so that no answer depends on what was asked before.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::algebra::factor::{Mat, PivotedQr, pivoted_qr};
 use crate::algebra::quadrature::gauss;
@@ -33,18 +37,29 @@ const SAME: f64 = 1e-13;
 /// How many factorizations are kept.
 const KEPT: usize = 4;
 
+/// The last ones that were computed, by any.
+static LAST: Mutex<VecDeque<Arc<Factored>>> = Mutex::new(VecDeque::new());
+
 /// A part of a linear condition on the polynomials: value, first and second derivatives of that of a material at a point, in local
 /// coordinates.
+#[derive(PartialEq)]
 struct Term {
     group: usize,
     at: Point,
     weights: [f64; 6],
 }
 
-/// A linear condition on the polynomials: what its terms add up to.
+/// A linear condition on the polynomials: what its one or two terms add up to. There are thousands, so they are no lists.
 struct Row {
-    terms: Vec<Term>,
+    term: Term,
+    other: Option<Term>,
     value: f64,
+}
+
+impl Row {
+    fn terms(&self) -> impl Iterator<Item = &Term> {
+        std::iter::once(&self.term).chain(&self.other)
+    }
 }
 
 /// Polynomials of some degree, and the factorizations of the rows that they had to satisfy.
@@ -52,7 +67,14 @@ pub struct Series {
     degree: usize,
     /// Points of a sector in each direction, and of a side.
     nodes: Vec<f64>,
-    factors: Vec<(Vec<Row>, PivotedQr)>,
+    factors: VecDeque<Arc<Factored>>,
+}
+
+/// Rows with polynomials of some degree, and their factorization.
+struct Factored {
+    degree: usize,
+    rows: Vec<Row>,
+    factor: PivotedQr,
 }
 
 /// The rows of a vertex on the way.
@@ -67,7 +89,7 @@ impl Series {
     /// Polynomials that follow smooth data as far as so many points per side of an element do.
     pub fn new(points: usize) -> Self {
         let degree = (points / 2 + 2).clamp(LOWEST, HIGHEST);
-        Series { degree, nodes: gauss(degree + 2).0, factors: Vec::new() }
+        Series { degree, nodes: gauss(degree + 2).0, factors: VecDeque::new() }
     }
 
     /// How far polynomials are from satisfying everything on a neighbourhood, beyond rounding, in units of the source.
@@ -97,32 +119,52 @@ impl Series {
 
     /// The factorization of rows, or that of the same ones.
     fn factor(&mut self, rows: Vec<Row>) -> Result<&PivotedQr> {
-        let known = self.factors.iter().position(|(known, _)| are_same(known, &rows));
-        let at = match known {
+        let at = match self.factors.iter().position(|known| are_same(&known.rows, &rows)) {
             Some(at) => at,
             None => {
-                let factor = pivoted_qr(self.matrix(&rows), 1e-13, usize::MAX)?;
-                if self.factors.len() == KEPT {
-                    self.factors.remove(0);
-                }
-                self.factors.push((rows, factor));
+                let factored = self.factored(rows)?;
+                keep(&mut self.factors, factored);
                 self.factors.len() - 1
             }
         };
-        Ok(&self.factors[at].1)
+        Ok(&self.factors[at].factor)
+    }
+
+    /// Rows with their factorization: the one that is there for these bits, or a new one.
+    fn factored(&self, rows: Vec<Row>) -> Result<Arc<Factored>> {
+        let last = || LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        let identical = |known: &&Arc<Factored>| {
+            let same = |(a, b): (&Row, &Row)| a.term == b.term && a.other == b.other;
+            known.degree == self.degree && known.rows.len() == rows.len() && known.rows.iter().zip(&rows).all(same)
+        };
+        if let Some(known) = last().iter().find(identical) {
+            return Ok(known.clone());
+        }
+        let factor = pivoted_qr(self.matrix(&rows), 1e-13, usize::MAX)?;
+        let factored = Arc::new(Factored { degree: self.degree, rows, factor });
+        keep(&mut last(), factored.clone());
+        Ok(factored)
     }
 
     fn matrix(&self, rows: &[Row]) -> Mat<f64> {
         let each = (self.degree + 1) * (self.degree + 2) / 2;
-        let groups = rows.iter().flat_map(|row| &row.terms).map(|term| term.group + 1).max().unwrap_or(0);
+        let groups = rows.iter().flat_map(Row::terms).map(|term| term.group + 1).max().unwrap_or(0);
         let mut matrix = Mat::zeros(rows.len(), groups * each);
         for (i, row) in rows.iter().enumerate() {
-            for term in &row.terms {
+            for term in row.terms() {
                 add_polynomials(self.degree, term, |k, value| matrix[(i, term.group * each + k)] += value);
             }
         }
         matrix
     }
+}
+
+/// Adds a factorization, and forgets the oldest one if there are too many.
+fn keep(factors: &mut VecDeque<Arc<Factored>>, factored: Arc<Factored>) {
+    if factors.len() == KEPT {
+        factors.pop_front();
+    }
+    factors.push_back(factored);
 }
 
 /// Whether rows are the same, up to rounding and to what they add up to.
@@ -134,7 +176,7 @@ fn are_same(a: &[Row], b: &[Row]) -> bool {
             && a.at.iter().zip(&b.at).all(|pair| near(pair, 1.0))
             && a.weights.iter().zip(&b.weights).all(|pair| near(pair, size))
     };
-    let same = |(a, b): (&Row, &Row)| a.terms.len() == b.terms.len() && a.terms.iter().zip(&b.terms).all(same_term);
+    let same = |(a, b): (&Row, &Row)| a.other.is_some() == b.other.is_some() && a.terms().zip(b.terms()).all(same_term);
     a.len() == b.len() && a.iter().zip(b).all(same)
 }
 
@@ -242,8 +284,8 @@ impl Rows<'_> {
         let square = radius * radius;
         for (i, &at) in offsets.iter().enumerate() {
             let weights = [zeroth[i], first[0][i], first[1][i], -a[0][i], -a[1][i] - a[2][i], -a[3][i]];
-            let terms = vec![self.term(group, at, weights.map(|v| square * v))];
-            self.rows.push(Row { terms, value: square * f[i] });
+            let term = self.term(group, at, weights.map(|v| square * v));
+            self.rows.push(Row { term, other: None, value: square * f[i] });
         }
         Ok(())
     }
@@ -268,8 +310,8 @@ impl Rows<'_> {
             } else {
                 ([1.0, 0.0, 0.0, 0.0, 0.0, 0.0], 0.5 * (at_point[0] + at_point[3]))
             };
-            let terms = vec![self.term(group, at, weights.map(|v| scale * v))];
-            self.rows.push(Row { terms, value: scale * g[i] });
+            let term = self.term(group, at, weights.map(|v| scale * v));
+            self.rows.push(Row { term, other: None, value: scale * g[i] });
         }
         Ok(())
     }
@@ -289,13 +331,16 @@ impl Rows<'_> {
             }
             // u itself is continuous, not u times the diffusion.
             let mean = tensors.iter().map(|a| 0.25 * (a[0] + a[3])).sum::<f64>();
-            let (mut value, mut flux) = (Vec::new(), Vec::new());
-            for (((_, group), sign), a) in sides.into_iter().zip([1.0, -1.0]).zip(tensors) {
-                let [x, y] = conormal(a, normal);
-                value.push(self.term(group, at, [sign * mean, 0.0, 0.0, 0.0, 0.0, 0.0]));
-                flux.push(self.term(group, at, [0.0, x, y, 0.0, 0.0, 0.0].map(|v| sign * radius * v)));
+            let on = |k: usize, sign: f64| {
+                let ((_, group), [x, y]) = (sides[k], conormal(tensors[k], normal));
+                let value = self.term(group, at, [sign * mean, 0.0, 0.0, 0.0, 0.0, 0.0]);
+                let flux = self.term(group, at, [0.0, x, y, 0.0, 0.0, 0.0].map(|v| sign * radius * v));
+                [value, flux]
+            };
+            let ([value, flux], [other_value, other_flux]) = (on(0, 1.0), on(1, -1.0));
+            for (term, other) in [(value, other_value), (flux, other_flux)] {
+                self.rows.push(Row { term, other: Some(other), value: 0.0 });
             }
-            self.rows.extend([value, flux].map(|terms| Row { terms, value: 0.0 }));
         }
         Ok(())
     }

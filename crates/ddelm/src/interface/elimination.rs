@@ -10,7 +10,7 @@ use super::congruence::Class;
 use super::front::Front;
 use super::fronts::Symbolic;
 use super::memory::Memory;
-use super::tiles::{Pivots, add_product, factor_square, solve_columns, solve_rows};
+use super::tiles::{Pivots, add_product, factor_square, row_sizes, solve_columns, solve_rows};
 use crate::base::error::Error;
 
 /// A pivot that is zero: the system is singular, by nature or by rounding.
@@ -35,13 +35,13 @@ impl From<Singular> for Error {
     }
 }
 
-/// A pivot smaller than this times the largest of its front is zero to rounding.
+/// A pivot smaller than this times the largest of its front, in units of their rows, is zero to rounding.
 const SMALLEST: f64 = 1e-15;
 
 /// Pivots of such a ratio belong to a resonance: solving with them would lose more digits than refinement can find again.
 const RESONANCE: f64 = 1e-9;
 
-/// The shift of the diagonal at a resonance, relative to the pivots.
+/// The shift of the diagonal at a resonance, relative to the largest entry of its row.
 const SHIFT: f64 = 1e-8;
 
 /// A factorization under way.
@@ -132,14 +132,14 @@ impl<E: Fn(usize, MatMut<'_, f64>) + Sync> Elimination<'_, E> {
         mut square: MatMut<'a, f64>,
         scratch: &mut Vec<f64>,
     ) -> Result<(MatMut<'a, f64>, Vec<usize>), Singular> {
-        let size = square.norm_max();
         scratch.clear();
         scratch.extend(square.rb().col_iter().flat_map(|column| column.iter().copied()));
         let mut factored = factor_square(square.rb_mut());
         if factored.ratio < RESONANCE && front.boundary > 0 {
             let before = MatRef::from_column_major_slice(scratch, front.pivots, front.pivots);
             square.copy_from(before);
-            (0..front.pivots).for_each(|i| square[(i, i)] += SHIFT * size);
+            let sizes = row_sizes(before);
+            (0..front.pivots).for_each(|i| square[(i, i)] += SHIFT * sizes[i]);
             factored = factor_square(square.rb_mut());
         }
         let Pivots { rows, smallest, ratio } = factored;

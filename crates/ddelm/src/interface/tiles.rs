@@ -19,24 +19,35 @@ pub struct Pivots {
     pub rows: Vec<usize>,
     /// The number of the smallest pivot,
     pub smallest: usize,
-    /// ... and its size, relative to the largest: zero for a matrix of zeros, or of numbers that are not finite.
+    /// ... and its size, relative to the largest, both in units of their rows: zero for a matrix of zeros, or of numbers that are not finite.
     pub ratio: f64,
+}
+
+/// The largest entry of every row of a matrix.
+pub fn row_sizes(matrix: MatRef<'_, f64>) -> Vec<f64> {
+    let mut sizes = vec![0.0f64; matrix.nrows()];
+    for column in matrix.col_iter() {
+        sizes.iter_mut().zip(column.iter()).for_each(|(size, value)| *size = size.max(value.abs()));
+    }
+    sizes
 }
 
 /// Replaces a square matrix by its factors, with pivots chosen among its rows.
 pub fn factor_square(mut square: MatMut<'_, f64>) -> Pivots {
+    let sizes = row_sizes(square.as_ref());
     let n = square.nrows();
     let (mut rows, mut inverse) = (vec![0; n], vec![0; n]);
     let mut memory = MemBuffer::new(lu_in_place_scratch::<usize, f64>(n, n, Par::Seq, Spec::default()));
     let stack = MemStack::new(&mut memory);
     lu_in_place(square.rb_mut(), &mut rows, &mut inverse, Par::Seq, stack, Spec::default());
-    let size = |i: usize| square[(i, i)].abs();
-    let largest = (0..n).map(size).fold(0.0, f64::max);
-    if let Some(bad) = (0..n).find(|&i| !size(i).is_finite() || largest == 0.0) {
+    // A side of a thin strip has small fluxes: what is small beside those of others need not be singular.
+    let pivots: Vec<f64> = (0..n).map(|i| square[(i, i)].abs() / sizes[rows[i]]).collect();
+    let largest = pivots.iter().copied().fold(0.0, f64::max);
+    if let Some(bad) = pivots.iter().position(|pivot| !pivot.is_finite() || largest == 0.0) {
         return Pivots { rows, smallest: bad, ratio: 0.0 };
     }
-    let smallest = (0..n).min_by(|&a, &b| size(a).total_cmp(&size(b))).unwrap_or(0);
-    Pivots { rows, smallest, ratio: if n > 0 { size(smallest) / largest } else { 1.0 } }
+    let smallest = (0..n).min_by(|&a, &b| pivots[a].total_cmp(&pivots[b])).unwrap_or(0);
+    Pivots { rows, smallest, ratio: if n > 0 { pivots[smallest] / largest } else { 1.0 } }
 }
 
 /// X <- X U^-1 with the upper triangle of the factors, in tiles of rows.

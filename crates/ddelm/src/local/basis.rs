@@ -165,19 +165,40 @@ impl ReferenceBasis {
         let tables = &self.tables[part as usize];
         let index: Vec<usize> = (0..rows.len()).map(nodes).collect();
         let consecutive = index.windows(2).all(|w| w[1] == w[0] + 1);
+        let first = index.first().copied().unwrap_or(0);
         let terms: Vec<(&[f64], usize)> = self.terms(part, rows).collect();
         Arch::new().dispatch(|| {
             for j in 0..self.rank {
                 let column =
                     out.as_mut().col_mut(j).try_as_col_major_mut().expect("columns are contiguous").as_slice_mut();
-                column.fill(0.0);
-                for &(c, start) in &terms {
-                    let values = &tables.values.col_as_slice(j)[start..];
-                    if consecutive && !index.is_empty() {
-                        let values = &values[index[0]..index[0] + index.len()];
-                        column.iter_mut().zip(c).zip(values).for_each(|((k, c), v)| *k += c * v);
-                    } else {
-                        column.iter_mut().zip(c).zip(&index).for_each(|((k, c), &i)| *k += c * values[i]);
+                let table = tables.values.col_as_slice(j);
+                let height = column.len();
+                let values = |start: usize| &table[start + first..][..height];
+                match terms[..] {
+                    // The Laplacian alone, a trace, a flux, and a coefficient that varies: most rows.
+                    [(a, i)] if consecutive => {
+                        column.iter_mut().zip(a.iter().zip(values(i))).for_each(|(k, (a, u))| *k = a * u);
+                    }
+                    [(a, i), (b, j)] if consecutive => {
+                        let terms = a.iter().zip(values(i)).zip(b.iter().zip(values(j)));
+                        column.iter_mut().zip(terms).for_each(|(k, ((a, u), (b, v)))| *k = a * u + b * v);
+                    }
+                    [(a, i), (b, j), (c, l)] if consecutive => {
+                        let terms = a.iter().zip(values(i)).zip(b.iter().zip(values(j))).zip(c.iter().zip(values(l)));
+                        for (k, (((a, u), (b, v)), (c, w))) in column.iter_mut().zip(terms) {
+                            *k = a * u + b * v + c * w;
+                        }
+                    }
+                    _ => {
+                        column.fill(0.0);
+                        for &(c, start) in &terms {
+                            if consecutive {
+                                column.iter_mut().zip(c).zip(values(start)).for_each(|((k, c), v)| *k += c * v);
+                            } else {
+                                let values = &table[start..];
+                                column.iter_mut().zip(c).zip(&index).for_each(|((k, c), &i)| *k += c * values[i]);
+                            }
+                        }
                     }
                 }
             }

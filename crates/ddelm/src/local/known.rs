@@ -43,7 +43,8 @@ impl LocalFactor {
         let traces = traces(collocation, rows, weights, trace_rows);
         match Self::by_normal_equations(k, a, traces, rows.balance.as_ref(), f) {
             Ok(found) => Ok(found),
-            Err(Unsafe { k, a, traces, f }) => {
+            Err(given) => {
+                let Unsafe { k, a, traces, f } = *given;
                 let balance = rows.balance.as_ref();
                 let columns = Columns::Basis(basis);
                 let mut factor = Self::by_inverse(columns, k, a, traces, Coupling::FluxBalance, balance)?;
@@ -61,10 +62,10 @@ impl LocalFactor {
         traces: Vec<(usize, f64)>,
         balance: Option<&Balance>,
         f: Mat<f64>,
-    ) -> std::result::Result<(Self, LocalData), Unsafe> {
+    ) -> std::result::Result<(Self, LocalData), Box<Unsafe>> {
         let normal = match Normal::new(k) {
             Ok(normal) => normal,
-            Err(k) => return Err(Unsafe { k, a, traces, f }),
+            Err(k) => return Err(Box::new(Unsafe { k, a, traces, f })),
         };
         let k = normal.matrix();
         let (rank, values) = (k.ncols(), traces.len());
@@ -89,12 +90,12 @@ impl LocalFactor {
         multiply(corrected.as_mut().subcols_mut(f.ncols(), 1), y, mixture.as_ref());
         let correction = normal.correct(probed.as_ref(), corrected.as_mut());
         if correction.is_nan() || correction > NEGLIGIBLE {
-            return Err(Unsafe { k: normal.into_matrix(), a, traces, f });
+            return Err(Box::new(Unsafe { k: normal.into_matrix(), a, traces, f }));
         }
         let (y, y_f) = (y.to_owned(), corrected.subcols(0, f.ncols()).to_owned());
         let d = product(a.as_ref(), y.as_ref());
         if !d.norm_max().is_finite() {
-            return Err(Unsafe { k: normal.into_matrix(), a, traces, f });
+            return Err(Box::new(Unsafe { k: normal.into_matrix(), a, traces, f }));
         }
         let load = loads(balance, &f);
         let data = LocalData { flux: product(a.as_ref(), y_f.as_ref()), y: y_f, n: Mat::zeros(0, f.ncols()), f, load };

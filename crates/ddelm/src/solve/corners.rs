@@ -6,6 +6,7 @@
 //! with data that fit, the solution is smooth. A vertex in doubt gets rings, which cost a few subdomains; a missed one costs
 //! digits everywhere.
 
+use std::cell::OnceCell;
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
 
@@ -74,29 +75,34 @@ pub fn singular_vertices(
     if *corners == Corners::None {
         return Ok(Vec::new());
     }
-    let fans = fans(decomposition);
+    let around = around(decomposition);
     let search = Search { problem, decomposition, tensors: tensors(problem, decomposition)? };
     let mut found = Vec::new();
     if let Corners::Points(points) = corners {
         for &p in points {
             let v = vertex_at(decomposition, p)?;
-            let Some(fan) = &fans[v] else { return Err(no_vertex(p)) };
-            found.push((v, search.exponent(fan)?));
+            let Some(fan) = fan(decomposition, &around[v]) else { return Err(no_vertex(p)) };
+            found.push((v, search.exponent(&fan)?));
         }
         return Ok(found);
     }
     let (mut scale, mut detector) = (None, Detector::new(settings.points));
-    for (v, fan) in fans.iter().enumerate() {
-        let Some(fan) = fan.as_ref().filter(|fan| search.is_candidate(fan)) else { continue };
+    let one_material = problem.equation.is_constant() && decomposition.subdomains.iter().all(|s| s.region.is_none());
+    for (v, corners_here) in around.iter().enumerate() {
+        // Inside of one material nothing ends or bends.
+        if one_material && decomposition.vertices[v].parts.is_empty() {
+            continue;
+        }
+        let Some(fan) = fan(decomposition, corners_here).filter(|fan| search.is_candidate(fan)) else { continue };
         if *corners == Corners::All {
-            found.push((v, search.exponent(fan)?));
+            found.push((v, search.exponent(&fan)?));
             continue;
         }
         let scale = match scale {
             Some(scale) => scale,
             None => *scale.insert(search.scale()?),
         };
-        if let Regularity::Rings { exponent } = search.regularity(fan, scale, &mut detector)? {
+        if let Regularity::Rings { exponent } = search.regularity(&fan, scale, &mut detector)? {
             found.push((v, exponent));
         }
     }
@@ -134,15 +140,16 @@ struct Fan {
     point: Point,
 }
 
-/// For every vertex the elements about it; `None` where one of them has it in the middle of a side, or elsewhere.
-fn fans(decomposition: &Decomposition) -> Vec<Option<Fan>> {
+/// For every vertex the elements about it, and their corners there.
+fn around(decomposition: &Decomposition) -> Vec<Vec<(usize, usize)>> {
     let mut around: Vec<Vec<(usize, usize)>> = vec![Vec::new(); decomposition.vertices.len()];
     for (s, subdomain) in decomposition.subdomains.iter().enumerate() {
         subdomain.vertices.iter().enumerate().for_each(|(k, &v)| around[v].push((s, k)));
     }
-    around.iter().map(|corners| fan(decomposition, corners)).collect()
+    around
 }
 
+/// The fan of a vertex with such corners about it; `None` where an element has it in the middle of a side, or elsewhere.
 fn fan(decomposition: &Decomposition, corners: &[(usize, usize)]) -> Option<Fan> {
     let place = |s: usize| &decomposition.subdomains[s];
     // What lies behind the end at the vertex of one of the two sides that end there.
@@ -221,9 +228,14 @@ fn tensors(problem: &Problem, decomposition: &Decomposition) -> Result<Tensors> 
         problem.equation.leading().map_or(Vec::new(), |a| a.by_rows().into_iter().flatten().collect());
     let of = |(s, place): (usize, &Subdomain)| {
         let corners = place.map.shape().corners();
-        let sample = Sample::new(place, corners.iter().copied());
+        let sample = OnceCell::new();
         let mut out = vec![[0.0; 4]; corners.len()];
         for (k, field) in entries.iter().enumerate().filter_map(|(k, field)| Some((k, (*field)?))) {
+            if let Some(value) = field.constant() {
+                out.iter_mut().for_each(|out| out[k] = value);
+                continue;
+            }
+            let sample = sample.get_or_init(|| Sample::new(place, corners.iter().copied()));
             let values = sample.one_sided(field.as_ref(), "equation.diffusion", s)?;
             out.iter_mut().zip(values).for_each(|(out, value)| out[k] = value);
         }

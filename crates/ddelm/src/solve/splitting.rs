@@ -93,53 +93,71 @@ impl Splitting<'_> {
         let mut decomposition = self.follow_layers(first)?;
         let mut share = SHARE * self.tolerance;
         let mut best: Option<(Solution, f64)> = None;
-        let mut before: Option<Solution> = None;
+        // The last solution without an estimate, and one on about half as many subdomains.
+        let (mut last, mut coarse): (Option<Solution>, Option<Solution>) = (None, None);
         for _ in 0..ROUNDS {
             let mut solution = match self.solve(self.problem, &decomposition) {
                 // What there is no memory for, or no pivot, was not needed for the last solution.
-                Err(Error::Memory { .. } | Error::Compute { .. }) if best.is_some() || before.is_some() => break,
+                Err(Error::Memory { .. } | Error::Compute { .. }) if best.is_some() || last.is_some() => break,
                 solved => solved?,
             };
             let mut marks = self.marks(&solution, share)?;
             let limit = self.limit(decomposition.len() + marks.added());
-            let mut error = f64::NAN;
-            if marks.is_empty() || limit.is_some() {
-                let estimate = match (limit, &before) {
-                    (Some(Limit::Time), Some(before)) => self.estimate_by(&solution, before)?,
-                    _ => self.estimate(&solution)?,
-                };
-                error = self.agreed_error(&estimate);
-                solution.report.estimate = estimate;
+            if !marks.is_empty() && limit.is_none() {
+                self.attempted(&decomposition, f64::NAN);
+                if last.is_some() && coarse.as_ref().is_none_or(|c| decomposition.len() >= 2 * c.decomposition.len()) {
+                    coarse = last;
+                }
+                last = Some(solution);
+                decomposition = self.next(&decomposition, &marks)?;
+                continue;
             }
+            let found = match limit {
+                Some(Limit::Time) => None,
+                _ => match self.estimate(&solution) {
+                    Err(Error::Memory { .. } | Error::Compute { .. }) => None,
+                    found => Some(found?),
+                },
+            };
+            let Some(estimate) = found else {
+                // No time or memory for a better solution. What a coarser one tells is no reason to call it solved: both may miss the same.
+                if best.is_none() {
+                    if let Some(coarse) = coarse.or(last) {
+                        solution.report.estimate = self.estimate_by(&solution, &coarse)?;
+                    }
+                    self.attempted(&decomposition, self.agreed_error(&solution.report.estimate));
+                    return Ok(self.end(solution, false));
+                }
+                self.attempted(&decomposition, f64::NAN);
+                break;
+            };
+            let error = self.agreed_error(&estimate);
+            solution.report.estimate = estimate;
             self.attempted(&decomposition, error);
             if error <= AIM * self.tolerance {
                 return Ok(self.end(solution, true));
             }
-            if error.is_nan() {
-                before = Some(solution);
-            } else {
-                let stuck = best.as_ref().is_some_and(|(_, least)| error > 0.5 * least);
-                // Tails that do not tell the error are asked for less.
-                share *= (0.3 * self.tolerance / error).clamp(0.03, 0.3);
-                marks = self.marks(&solution, share)?;
-                if best.as_ref().is_none_or(|(_, least)| error < *least) {
-                    best = Some((solution, error));
-                }
-                if limit.is_some() {
+            let stuck = best.as_ref().is_some_and(|(_, least)| error > 0.5 * least);
+            // Tails that do not tell the error are asked for less.
+            share *= (0.3 * self.tolerance / error).clamp(0.03, 0.3);
+            marks = self.marks(&solution, share)?;
+            if best.as_ref().is_none_or(|(_, least)| error < *least) {
+                best = Some((solution, error));
+            }
+            if limit.is_some() {
+                break;
+            }
+            if stuck || marks.is_empty() {
+                // Rounding, or something that splitting does not see.
+                if self.settings.points + MORE_POINTS > MOST_POINTS {
                     break;
                 }
-                if stuck || marks.is_empty() {
-                    // Rounding, or something that splitting does not see.
-                    if self.settings.points + MORE_POINTS > MOST_POINTS {
-                        break;
-                    }
-                    self.settings.points += MORE_POINTS;
-                    continue;
-                }
+                self.settings.points += MORE_POINTS;
+                continue;
             }
             decomposition = self.next(&decomposition, &marks)?;
         }
-        self.give_up(best, before)
+        self.give_up(best, last)
     }
 
     /// The best solution there is: by its estimate, or the last one, which has none.
@@ -271,12 +289,12 @@ impl Splitting<'_> {
         agreed(self.exchange.as_ref(), (self.exchange.rank() == 0).then(compare).transpose())
     }
 
-    /// The difference to the coarser solution of the round before: more than the error, and found at once.
-    fn estimate_by(&self, solution: &Solution, before: &Solution) -> Result<Option<Estimate>> {
+    /// The difference to a coarser solution, and what is missed of the data: found at once, and no proof.
+    fn estimate_by(&self, solution: &Solution, coarse: &Solution) -> Result<Option<Estimate>> {
         let missed =
             Resolution::usual(&at_solution(self.problem, solution), &solution.decomposition, self.settings.points);
         let missed = agreed(self.exchange.as_ref(), missed)?.missed();
-        let compare = || difference(solution, before, self.settings.points, missed);
+        let compare = || difference(solution, coarse, self.settings.points, missed);
         agreed(self.exchange.as_ref(), (self.exchange.rank() == 0).then(compare).transpose())
     }
 

@@ -5,6 +5,7 @@ use std::f64::consts::{E, PI};
 use proptest::prelude::*;
 
 use super::*;
+use crate::algebra::elementary::{self, EXP_RANGE, SINE_RANGE};
 use crate::problem::field;
 
 fn value(formula: &Formula, x: f64, y: f64) -> f64 {
@@ -406,9 +407,11 @@ impl Tree {
             }
             Tree::Call(name, arguments) => {
                 match (*name, &arguments.iter().map(|a| a.value(x, y)).collect::<Vec<_>>()[..]) {
+                    ("sin", [a]) if a.abs() <= SINE_RANGE => elementary::sin(*a),
                     ("sin", [a]) => a.sin(),
+                    ("exp", [a]) if a.abs() <= EXP_RANGE => elementary::exp(*a),
                     ("exp", [a]) => a.exp(),
-                    ("tanh", [a]) => a.tanh(),
+                    ("tanh", [a]) => elementary::tanh(*a),
                     ("sqrt", [a]) => a.sqrt(),
                     ("abs", [a]) => a.abs(),
                     ("floor", [a]) => a.floor(),
