@@ -156,7 +156,10 @@ def _configuration(config: dict) -> str:
     if "subdomains" in config:
         rings = " and rings at the corners" if config.get("corners") == "auto" else ""
         return f"{config['subdomains'][0]} x {config['subdomains'][1]}{rings}, {config['points']} points"
-    text = f"{config['cells']} x {config['cells']} {'triangle pairs' if config.get('triangles') else 'cells'}, order {config['order']}"
+    if "points" in config:
+        text = f"{config['cells']} x {config['cells']} subdomains, {config['points']} points"
+    else:
+        text = f"{config['cells']} x {config['cells']} {'triangle pairs' if config.get('triangles') else 'cells'}, order {config['order']}"
     if config.get("levels"):
         text += f", {config['levels']} levels of {config['factor']}"
     if "layers" in config:

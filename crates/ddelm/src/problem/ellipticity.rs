@@ -9,6 +9,10 @@ use crate::problem::model::Diffusion;
 
 /// The smaller eigenvalue of the symmetric part of a tensor, by rows: a11, a12, a21, a22.
 pub fn least_eigenvalue([a, b, c, d]: [f64; 4]) -> f64 {
+    // Most tensors are numbers.
+    if b == 0.0 && c == 0.0 {
+        return if a < d || a.is_nan() { a } else { d };
+    }
     let (mean, off) = (0.5 * (a + d), 0.5 * (b + c));
     let radius = (0.5 * (a - d)).hypot(off);
     // The determinant over the larger one: the difference would lose a small eigenvalue beside a large one.

@@ -436,10 +436,13 @@ impl<'a> Patch<'a> {
             Diffusion::Tensor(a) => a.each_ref().map(|row| row.each_ref()),
         };
         let sample = |points: &Sample, a: &FieldRef| points.values(a.as_ref(), KEY, self.subdomain);
-        let (first, last) = (sample(&self.fine, entries[0][0])?, sample(&self.fine, entries[1][1])?);
-        let mixed = match diffusion {
-            Diffusion::Scalar(_) => None,
-            Diffusion::Tensor(_) => Some([sample(&self.fine, entries[0][1])?, sample(&self.fine, entries[1][0])?]),
+        let first = sample(&self.fine, entries[0][0])?;
+        let (last, mixed) = match diffusion {
+            Diffusion::Scalar(_) => (first.clone(), None),
+            Diffusion::Tensor(_) => {
+                let [last, b, c] = [[1, 1], [0, 1], [1, 0]].map(|[i, j]| sample(&self.fine, entries[i][j]));
+                (last?, Some([b?, c?]))
+            }
         };
         let tensor = |k: usize| {
             let [b, c] = mixed.as_ref().map_or([0.0; 2], |[b, c]| [b[k], c[k]]);
