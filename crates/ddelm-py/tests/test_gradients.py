@@ -64,7 +64,7 @@ def test_nonlinear_problems():
         # The derivatives have corners, which are not resolved: Newton's method and the gradient differ by what is left there.
         assert gradient[name] == pytest.approx(expected, rel=1e-7), name
     number = difference(lambda f: np.sum(ddelm.solve(problem(f=f), **options)(X, Y)), 2.0, 8e-3)
-    assert u.vjp(X, Y, [1.0, 1.0]).parameters["f"] == pytest.approx(number, rel=1e-9)
+    assert u.vjp(X, Y, [1.0, 1.0]).parameters["f"] == pytest.approx(number, rel=1e-7)
 
 
 def test_a_solver_keeps_its_factors_and_data():
