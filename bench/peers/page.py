@@ -207,7 +207,7 @@ def _how(results: dict) -> str:
 - Errors are relative L2 errors from 3,025 to 7,744 Gauss points that are no nodes of any system. ddelm's and the paper's are the
   median of three seeds, so that no lucky seed is shown.
 - NGSolve: static condensation, sparse Cholesky (UMFPACK with advection), quadrilaterals and triangles, compiled coefficients, hp
-  refinement towards corners, graded meshes in layers. The plate is two Poisson problems with one factorization for all finite
+  refinement towards corners, graded meshes in layers; ddelm has the same meshes in layers, as subdomains. The plate is two Poisson problems with one factorization for all finite
   elements; jaxhps builds its solver twice.
 - FEniCSx: MUMPS with OpenBLAS. scikit-fem: SuperLU. Neither condenses. jaxhps: uniform quadtrees. pyRFM: partition of unity, up to
   4 x 4 parts. They were not asked to grade meshes for f = 1 and the layer.
