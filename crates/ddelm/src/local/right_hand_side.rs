@@ -116,21 +116,25 @@ impl RightHandSide<'_> {
     pub fn of_loads(&self, s: usize, rows: &DataRows, loads: &Mat<f64>) -> Result<Mat<f64>> {
         let (inside, around) = (rows.interior_scale.len(), rows.perimeter_scale.len());
         let mut f = Mat::zeros(inside + around + usize::from(rows.balance_scale.is_some()), loads.ncols());
+        let scales = self.load_scales(s, rows)?;
+        for k in 0..loads.ncols() {
+            let (load, f) = (loads.col_as_slice(k), f.col_as_slice_mut(k));
+            f[..inside].iter_mut().zip(load).zip(&scales).for_each(|((f, load), scale)| *f = scale * load);
+            if rows.balance_scale.is_some() {
+                f[inside + around] = scales[inside] * load[inside];
+            }
+        }
+        Ok(f)
+    }
+
+    /// What the entries of a load are multiplied with in F of subdomain s; the last is zero where there is no flux balance.
+    pub fn load_scales(&self, s: usize, rows: &DataRows) -> Result<Vec<f64>> {
         let shape = self.decomposition.subdomains[s].map.shape();
         let first = &self.collocations.of(shape).interior[..1];
         // A unit that varies is refused beforehand: see `Problem::validate`.
         let unit = self.equation.load_unit(&Places::new(self.decomposition, s, first))?.map_or(1.0, |unit| unit[0]);
-        for k in 0..loads.ncols() {
-            let (load, f) = (loads.col_as_slice(k), f.col_as_slice_mut(k));
-            f.iter_mut()
-                .zip(load)
-                .zip(rows.interior_scale.iter())
-                .for_each(|((f, load), scale)| *f = scale * load / unit);
-            if let Some(scale) = rows.balance_scale {
-                f[inside + around] = scale * load[inside] / unit;
-            }
-        }
-        Ok(f)
+        let balance = rows.balance_scale.unwrap_or_default();
+        Ok(rows.interior_scale.iter().chain([&balance]).map(|scale| scale / unit).collect())
     }
 
     /// Writes boundary values into a column of F of subdomain s.

@@ -34,9 +34,10 @@ use crate::method::settings::Settings;
 use crate::problem::field::{FieldRef, constant};
 use crate::problem::model::{ConditionKind, Problem};
 use crate::solution::evaluate::Solution;
-use crate::solve::arnoldi::{Pieces, Spectrum, Wanted, arnoldi};
+use crate::solve::arnoldi::{Pair, Spectrum, Wanted, arnoldi};
 use crate::solve::estimate::Second;
 use crate::solve::nodal::{Loads, Nodal};
+use crate::solve::orthonormal::Pieces;
 use crate::solve::resolution::Resolution;
 use crate::solve::solver::Solver;
 
@@ -45,8 +46,8 @@ const MOST: usize = 200;
 
 /// Residuals of the first and of the second decomposition, and of fewer points, relative to the eigenvalue of the inverse; and those
 /// that are enough where the error of an eigenvalue is the square of its residual.
-const TOLERANCE: [f64; 2] = [1e-12, 1e-9];
-const SECOND_TOLERANCE: [f64; 2] = [1e-12, 1e-7];
+const TOLERANCE: [f64; 2] = [1e-12, 2e-10];
+const SECOND_TOLERANCE: [f64; 2] = [1e-12, 2e-9];
 const COARSE_TOLERANCE: [f64; 2] = [1e-7, 1e-4];
 
 /// The points that the iteration starts with, as a share of those that it ends with, and the fewest that are worth it.
@@ -68,6 +69,9 @@ const BEYOND: usize = 2;
 
 /// Rounding of an eigenvalue, relative to it: differences below this are chance.
 const ROUNDING: f64 = 2e-14;
+
+/// The part of its neighbours' error that an eigenvalue has at least.
+const UNUSUAL: f64 = 0.5;
 
 /// An eigenfunction whose mean is less than this of its root mean square has mean zero.
 const NO_MEAN: f64 = 1e-3;
@@ -190,7 +194,7 @@ impl Eigenvalues {
             let nodal = factored(&posed, &second.decomposition, &second.settings, PRODUCTS, progress)?;
             let near = coarse.as_ref().map(|coarse| nodal.loads_located(&coarse.nodal, &coarse.y));
             let other = inverse_spectrum(&nodal, [self.count, BEYOND], SECOND_TOLERANCE, near, progress)?;
-            compare(&mut found, &spectrum, &eigenvalues(&other, shift));
+            compare(&mut found, &spectrum, &eigenvalues(&other, shift), &order);
             warnings.extend(seen.warnings(&decomposition));
         }
         let estimated = clock.elapsed().as_secs_f64();
@@ -313,19 +317,20 @@ fn inverse_spectrum(
     // The first solve of the interface tells what one of them leaves of an error; where that is enough, the others are not refined.
     let contraction = Cell::new(0.0);
     let enough = SOLVED * tolerance[0];
-    let tolerance = tolerance[usize::from(is_squared(nodal))];
+    let self_adjoint = is_squared(nodal);
+    let tolerance = tolerance[usize::from(self_adjoint)];
     progress.begin(Stage::Eigenvalues, most);
-    let apply = |block: &Pieces| {
-        let mut loads = block.clone();
+    let apply = |mut loads: Pieces| {
+        let columns = loads[0].ncols();
         scaled(&mut loads, true);
-        let guess = (contraction.get() > 0.0).then(|| nodal.no_guess(block[0].ncols(), contraction.get(), enough));
-        let (mut images, outcome) = nodal.invert(&loads, guess, progress)?;
+        let guess = (contraction.get() > 0.0).then(|| nodal.no_guess(columns, contraction.get(), enough));
+        let (mut images, outcome) = nodal.invert(loads, guess, progress)?;
         contraction.set(contraction.get().max(outcome.contraction));
         scaled(&mut images, false);
-        (0..block[0].ncols()).for_each(|_| progress.step());
+        (0..columns).for_each(|_| progress.step());
         Ok(images)
     };
-    let mut spectrum = arnoldi(&Wanted { count, beyond, tolerance, most }, near, apply, random)?;
+    let mut spectrum = arnoldi(&Wanted { count, beyond, tolerance, self_adjoint, most }, near, apply, random)?;
     scaled(&mut spectrum.vectors, true);
     Ok(spectrum)
 }
@@ -426,19 +431,38 @@ impl Norms {
     }
 }
 
-/// Puts the distances to the nearest of other eigenvalues in the place of the estimates.
-fn compare(found: &mut [Eigenvalue], spectrum: &Spectrum, others: &[Eigenvalue]) {
-    for (eigenvalue, pair) in found.iter_mut().zip(&spectrum.pairs) {
-        let distance = |other: &Eigenvalue| {
-            (other.value - eigenvalue.value).hypot(other.imaginary.abs() - eigenvalue.imaginary.abs())
+/// Puts the distances to the nearest of other eigenvalues in the place of the estimates. `order` is ascending.
+///
+/// One distance may be small by chance. An eigenvalue is not taken to be much more accurate than its neighbours are usually: the
+/// median of its own distance and theirs, in relative terms, bounds it from below.
+fn compare(found: &mut [Eigenvalue], spectrum: &Spectrum, others: &[Eigenvalue], order: &[usize]) {
+    let size = |e: &Eigenvalue| e.value.hypot(e.imaginary);
+    let nearest: Vec<f64> = (found.iter())
+        .map(|eigenvalue| {
+            let distance = |other: &Eigenvalue| {
+                (other.value - eigenvalue.value).hypot(other.imaginary.abs() - eigenvalue.imaginary.abs())
+            };
+            others.iter().map(distance).fold(f64::INFINITY, f64::min)
+        })
+        .collect();
+    let relative = |k: usize| nearest[k] / size(&found[k]).max(f64::MIN_POSITIVE);
+    let mut usual = vec![0.0; found.len()];
+    for (place, &k) in order.iter().enumerate() {
+        let first = place.saturating_sub(1).min(order.len().saturating_sub(3));
+        let mut window: Vec<f64> = order[first..(first + 3).min(order.len())].iter().map(|&k| relative(k)).collect();
+        window.sort_by(f64::total_cmp);
+        usual[k] = window[(window.len() - 1) / 2];
+    }
+    for (k, pair) in spectrum.pairs.iter().enumerate() {
+        let (distance, inverse) = (size(&found[k]), pair.value[0].hypot(pair.value[1]));
+        let iteration = match pair.condition {
+            // The error of an eigenvalue of an operator that is nearly normal is the square of its residual.
+            1.0 => (pair.residual / inverse).powi(2) / inverse,
+            _ if pair.residual <= TOLERANCE[0] * inverse => 0.0,
+            condition => condition * pair.residual / (inverse * inverse),
         };
-        let nearest = others.iter().map(distance).fold(f64::INFINITY, f64::min);
-        let [re, im] = pair.value;
-        let size = re.hypot(im);
-        // The error of an eigenvalue of an operator that is nearly normal is the square of its residual.
-        let iteration = (pair.residual / size).powi(2) / size;
-        let magnitude = eigenvalue.value.hypot(eigenvalue.imaginary);
-        eigenvalue.estimate = Some((nearest + iteration).max(ROUNDING * magnitude));
+        let rounding = ROUNDING * pair.condition * distance.max(inverse.recip());
+        found[k].estimate = Some((nearest[k] + iteration).max(UNUSUAL * usual[k] * distance).max(rounding));
     }
 }
 
@@ -448,13 +472,14 @@ fn judge(found: &[Eigenvalue], spectrum: &Spectrum, warnings: &mut Vec<String>) 
         warnings.push(format!("the eigenvalues have not converged after {} products", spectrum.products));
         return Status::MaxIterations;
     }
-    let large = |e: &&Eigenvalue| {
-        let size = e.value.hypot(e.imaginary).max(f64::MIN_POSITIVE);
-        e.estimate.is_some_and(|estimate| estimate > UNRESOLVED * size && size > ROUNDING)
+    // An eigenvalue may be zero: its distance from the number that it is near to is a size as well.
+    let large = |(e, pair): &(&Eigenvalue, &Pair)| {
+        let distance = pair.value[0].hypot(pair.value[1]).recip();
+        e.estimate.is_some_and(|estimate| estimate > UNRESOLVED * e.value.hypot(e.imaginary).max(distance))
     };
-    match found.iter().find(large) {
+    match found.iter().zip(&spectrum.pairs).find(large) {
         None => Status::Solved,
-        Some(e) => {
+        Some((e, _)) => {
             warnings.push(format!(
                 "the estimated error of the eigenvalue {:.6e} is {:.1e}: it is not resolved (more subdomains or points \
                  may help)",

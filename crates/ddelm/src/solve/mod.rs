@@ -16,6 +16,7 @@ pub mod locelm;
 mod marking;
 pub mod newton;
 mod nodal;
+mod orthonormal;
 pub mod plan;
 mod probe;
 pub mod resolution;

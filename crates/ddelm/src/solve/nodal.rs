@@ -209,13 +209,25 @@ impl Nodal {
 
     /// Source to solution, both by their loads, without boundary values: the inverse of the operator. How the interface values
     /// were found comes along.
-    pub fn invert(
-        &self,
-        loads: &[Mat<f64>],
-        guess: Option<Guess>,
-        progress: &dyn Progress,
-    ) -> Result<(Loads, Outcome)> {
-        let (loads, _, outcome) = self.solve(&self.right_hand_sides(loads)?, guess, progress)?;
+    pub fn invert(&self, loads: Loads, guess: Option<Guess>, progress: &dyn Progress) -> Result<(Loads, Outcome)> {
+        let Some(responses) = &self.responses else {
+            let (loads, _, outcome) = self.solve(&self.right_hand_sides(&loads)?, guess, progress)?;
+            return Ok((loads, outcome));
+        };
+        let maker = self.solver.right_hand_side();
+        let scales = |k: usize| maker.load_scales(self.solver.locals[k].subdomain, &self.solver.data_rows[k]);
+        let scales: Vec<Vec<f64>> = (0..loads.len()).map(scales).collect::<Result<_>>()?;
+        // Without boundary values the rows that data enter are those of the load, in its order.
+        let data = |k: usize, c: usize, rows: &[usize], out: &mut [f64]| {
+            let (load, inside) = (loads[k].col_as_slice(c), loads[k].nrows() - 1);
+            debug_assert!(rows.len() <= load.len(), "prepared for boundary values");
+            let entries = rows.iter().map(|&row| row.min(inside));
+            out.iter_mut().zip(entries).for_each(|(f, entry)| *f = scales[k][entry] * load[entry]);
+        };
+        let inside = responses.inside(loads[0].ncols(), data);
+        // They make room for their images.
+        drop(loads);
+        let (loads, _, outcome) = inside.coupled(&self.solver, guess, progress)?;
         Ok((loads, outcome))
     }
 
@@ -227,7 +239,11 @@ impl Nodal {
         progress: &dyn Progress,
     ) -> Result<(Loads, Mat<f64>, Outcome)> {
         if let Some(responses) = &self.responses {
-            return responses.apply(&self.solver, rhs, guess, progress);
+            let data = |k: usize, c: usize, rows: &[usize], out: &mut [f64]| {
+                let from = rhs[k].col_as_slice(c);
+                out.iter_mut().zip(rows).for_each(|(f, &row)| *f = from[row]);
+            };
+            return responses.inside(rhs[0].ncols(), data).coupled(&self.solver, guess, progress);
         }
         let (y, u, outcome) = self.solver.coefficients_of(rhs, guess, progress)?;
         Ok((self.loads(&y), u, outcome))

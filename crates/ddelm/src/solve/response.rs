@@ -106,15 +106,9 @@ impl Responses {
         Some(Responses { groups: members.into_par_iter().zip(inputs).map(group).collect() })
     }
 
-    /// The loads of the solutions for right-hand sides F, their interface values, and how these were found.
-    pub fn apply(
-        &self,
-        solver: &Solver,
-        rhs: &[Mat<f64>],
-        guess: Option<Guess>,
-        progress: &dyn Progress,
-    ) -> Result<(Vec<Mat<f64>>, Mat<f64>, Outcome)> {
-        let columns = rhs[0].ncols();
+    /// What the data give inside the subdomains, with zero on the interface, for so many right-hand sides. `data` writes the entries of
+    /// one column of F of a local problem.
+    pub fn inside(&self, columns: usize, data: impl Fn(usize, usize, &[usize], &mut [f64]) + Sync) -> Inside<'_> {
         let batches: Vec<(&Group, &[usize])> = self
             .groups
             .iter()
@@ -123,12 +117,31 @@ impl Responses {
         let inside = |(group, some): &(&Group, &[usize])| {
             let mut f = Mat::zeros(group.input.len(), some.len() * columns);
             for (j, (&k, c)) in some.iter().flat_map(|k| (0..columns).map(move |c| (k, c))).enumerate() {
-                let from = rhs[k].col_as_slice(c);
-                f.col_as_slice_mut(j).iter_mut().zip(&group.input).for_each(|(f, &row)| *f = from[row]);
+                data(k, c, &group.input, f.col_as_slice_mut(j));
             }
             product(group.inner.as_ref(), f.as_ref())
         };
-        let found: Vec<Mat<f64>> = batches.par_iter().map(inside).collect();
+        let found = batches.par_iter().map(inside).collect();
+        Inside { batches, found, columns }
+    }
+}
+
+/// Loads and fluxes of solutions that are zero on the interface.
+pub(crate) struct Inside<'a> {
+    batches: Vec<(&'a Group, &'a [usize])>,
+    found: Vec<Mat<f64>>,
+    columns: usize,
+}
+
+impl Inside<'_> {
+    /// The loads of the solutions, their interface values, and how these were found.
+    pub fn coupled(
+        self,
+        solver: &Solver,
+        guess: Option<Guess>,
+        progress: &dyn Progress,
+    ) -> Result<(Vec<Mat<f64>>, Mat<f64>, Outcome)> {
+        let Inside { batches, found, columns } = self;
         let mut jumps = Mat::zeros(solver.jumps(), columns);
         let mut squares = vec![0.0; columns];
         for ((group, some), found) in batches.iter().zip(&found) {
@@ -157,7 +170,7 @@ impl Responses {
                 .collect::<Vec<_>>()
         };
         let parts: Vec<Vec<Mat<f64>>> = batches.par_iter().zip(found).map(coupled).collect();
-        let mut loads = vec![Mat::new(); rhs.len()];
+        let mut loads = vec![Mat::new(); solver.locals.len()];
         for ((_, some), parts) in batches.iter().zip(parts) {
             some.iter().zip(parts).for_each(|(&k, part)| loads[k] = part);
         }
