@@ -46,8 +46,8 @@ const MOST: usize = 200;
 
 /// Residuals of the first and of the second decomposition, and of fewer points, relative to the eigenvalue of the inverse; and those
 /// that are enough where the error of an eigenvalue is the square of its residual.
-const TOLERANCE: [f64; 2] = [1e-12, 2e-10];
-const SECOND_TOLERANCE: [f64; 2] = [1e-12, 2e-9];
+const TOLERANCE: [f64; 2] = [1e-12, 1e-9];
+const SECOND_TOLERANCE: [f64; 2] = [1e-12, 1e-8];
 const COARSE_TOLERANCE: [f64; 2] = [1e-7, 1e-4];
 
 /// The points that the iteration starts with, as a share of those that it ends with, and the fewest that are worth it.
