@@ -25,7 +25,7 @@ use crate::problem::field::FieldRef;
 use crate::problem::model::{ConditionKind, Diffusion, Problem};
 use crate::solution::tails::Tail;
 
-use patch::{Compared, Patch, Sampler};
+use patch::{Compared, Grid, Patch, Sampler};
 
 /// How closely fields are looked at.
 struct Density {
@@ -42,8 +42,8 @@ struct Density {
 const THOROUGH: Density =
     Density { samples: 1 << 18, along: 1 << 13, close: &[1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10] };
 
-/// A sixteenth of a million points, for a solve that must not take much longer than it needs.
-const USUAL: Density = Density { samples: 1 << 16, along: 1 << 11, close: &[1e-4, 1e-6, 1e-8, 1e-10] };
+/// An eighth of them, for a solve that must not take much longer than it needs.
+const USUAL: Density = Density { samples: 1 << 15, along: 1 << 11, close: &[1e-4, 1e-6, 1e-8, 1e-10] };
 
 /// Little more than the nodes.
 const QUICK: Density = Density { samples: 0, along: 0, close: &[1e-4, 1e-8] };
@@ -110,7 +110,7 @@ impl Resolution {
         Self::sampled(problem, decomposition, points, &THOROUGH)
     }
 
-    /// [`Resolution::new`] at a quarter of the points.
+    /// [`Resolution::new`] at an eighth of the points.
     pub fn usual(problem: &Problem, decomposition: &Decomposition, points: usize) -> Result<Self> {
         Self::sampled(problem, decomposition, points, &USUAL)
     }
@@ -358,12 +358,13 @@ fn pieces_of(
     let wanted: Vec<Option<usize>> = looked.iter().map(wanted).collect();
     // Fields that cost about the same are looked at in the same points.
     let sizes: BTreeSet<usize> = wanted.iter().copied().flatten().collect();
-    let samplers: Vec<(usize, Sampler)> =
-        sizes.into_iter().map(|cells| (cells, Sampler::new(points, cells, density.close))).collect();
+    let shapes = decomposition.shapes();
+    let grid = |cells: usize| (cells, Grid::new(Sampler::new(points, cells, density.close), &shapes));
+    let grids: Vec<(usize, Grid)> = sizes.into_iter().map(grid).collect();
     let in_one = |s: usize| -> Result<Vec<Vec<Piece>>> {
         let mut found = vec![Vec::new(); looked.len()];
-        for (size, sampler) in &samplers {
-            let patch = Patch::new(decomposition, s, sampler);
+        for (size, grid) in &grids {
+            let patch = Patch::new(decomposition, s, grid);
             for ((found, looked), _) in
                 found.iter_mut().zip(looked).zip(&wanted).filter(|(_, wanted)| **wanted == Some(*size))
             {
