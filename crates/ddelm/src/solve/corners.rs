@@ -73,7 +73,10 @@ pub fn with_corners_beyond(
             "rings belong to linear problems of second order and the default method with its own nodes and weights";
         return Err(Error::input("discretization.corners", &settings.corners, problem, "use corners = \"none\""));
     }
-    decomposition.with_rings(&singular_vertices(problem, &decomposition, settings, smooth)?)
+    match singular_vertices(problem, &decomposition, settings, smooth)?.as_slice() {
+        [] => Ok(decomposition),
+        found => decomposition.with_rings(found),
+    }
 }
 
 /// The vertices of a decomposition that get rings, with their smallest exponents; none of those that are known to be smooth.

@@ -45,8 +45,8 @@ const THOROUGH: Density =
 /// An eighth of them, for a solve that must not take much longer than it needs.
 const USUAL: Density = Density { samples: 1 << 15, along: 1 << 11, close: &[1e-4, 1e-6, 1e-8, 1e-10] };
 
-/// Little more than the nodes.
-const QUICK: Density = Density { samples: 0, along: 0, close: &[1e-4, 1e-8] };
+/// Little more than the nodes. What is beside a line is so from the smallest distance on.
+const QUICK: Density = Density { samples: 0, along: 0, close: &[1e-8] };
 
 /// Most points in one direction of a subdomain.
 const MOST: usize = 512;
