@@ -33,20 +33,33 @@ struct Density {
     samples: usize,
     /// Points along the whole boundary.
     along: usize,
+    /// Points in each direction of a subdomain for every twelve of its nodes, at least.
+    per_dozen: usize,
     /// Distances from the sides of a subdomain at which fields are sampled as well, relative to it: a jump that should be
     /// on a line and is beside it, at 0.3333 for a third, leaves a sliver that decides about the values on the side.
     close: &'static [f64],
 }
 
+impl Density {
+    /// Points in each direction of a subdomain, at least.
+    fn least(&self, points: usize) -> usize {
+        self.per_dozen * points / 12 + 1
+    }
+}
+
 /// A quarter of a million points: some 5 ms for a formula.
-const THOROUGH: Density =
-    Density { samples: 1 << 18, along: 1 << 13, close: &[1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10] };
+const THOROUGH: Density = Density {
+    samples: 1 << 18,
+    along: 1 << 13,
+    per_dozen: 15,
+    close: &[1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10],
+};
 
 /// An eighth of them, for a solve that must not take much longer than it needs.
-const USUAL: Density = Density { samples: 1 << 15, along: 1 << 11, close: &[1e-4, 1e-6, 1e-8, 1e-10] };
+const USUAL: Density = Density { samples: 1 << 15, along: 1 << 11, per_dozen: 15, close: &[1e-4, 1e-6, 1e-8, 1e-10] };
 
-/// Little more than the nodes. What is beside a line is so from the smallest distance on.
-const QUICK: Density = Density { samples: 0, along: 0, close: &[1e-8] };
+/// Fewer than the nodes, which a field that is not resolved misses nearly everywhere. What is beside a line is so from the smallest distance on.
+const QUICK: Density = Density { samples: 0, along: 0, per_dozen: 8, close: &[1e-8] };
 
 /// Most points in one direction of a subdomain.
 const MOST: usize = 512;
@@ -277,7 +290,7 @@ impl Group {
 fn cells(decomposition: &Decomposition, points: usize, fields: &[&FieldRef], density: &Density) -> usize {
     let work = fields.iter().map(|f| f.work()).max().unwrap_or(1).div_ceil(USUAL_WORK);
     let wanted = (density.samples / (work * decomposition.len())).isqrt();
-    wanted.clamp(points + points / 4 + 1, MOST.max(2 * points))
+    wanted.clamp(density.least(points), MOST.max(2 * points))
 }
 
 /// The fields of the equation, and the source.
@@ -405,7 +418,7 @@ fn boundary_groups(
         place.boundaries().map(|(side, part)| (s, side, part)).collect()
     };
     let sides: Vec<(usize, usize, usize)> = decomposition.subdomains.iter().enumerate().flat_map(of).collect();
-    let cells = (density.along / sides.len().max(1)).clamp(points + points / 4 + 1, 2 * MOST);
+    let cells = (density.along / sides.len().max(1)).clamp(density.least(points), 2 * MOST);
     let sampler = Sampler::new(points, cells, density.close);
     let pieces = |field: &(dyn Fn(usize) -> Option<FieldRef> + Sync)| -> Result<Vec<Piece>> {
         let found: Vec<Result<Option<Piece>>> = sides
