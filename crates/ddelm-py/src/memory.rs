@@ -13,13 +13,13 @@ const PURGE_DELAY: mi_option_t = 15;
 /// What it is if nobody has changed it.
 const USUAL: i64 = 10;
 
-/// Keeps memory for a second: most programs in Python solve again before.
+/// Keeps memory for ten seconds: most programs in Python solve again before.
 pub fn keep() {
     #[expect(unsafe_code, reason = "options of a C library; this is called once, before anything is computed")]
     // SAFETY: the option exists, and any number is a delay. It is no other option, for its value is the one expected.
     unsafe {
         if mi_option_get(PURGE_DELAY) == USUAL {
-            mi_option_set(PURGE_DELAY, 1000);
+            mi_option_set(PURGE_DELAY, 10_000);
         }
     }
 }

@@ -19,18 +19,12 @@ mod problems;
 use collection::collection;
 use ddelm::method::report::Status;
 use ddelm::{ProblemFile, Silent, Solution};
+use rustix::time::{ClockId, clock_gettime};
 
-/// CPU seconds of the process; not a number where the system does not tell.
+/// CPU seconds of all threads of the process.
 fn cpu_seconds() -> f64 {
-    let read = || -> Option<f64> {
-        // Nanoseconds of every thread that there is: rayon's stay.
-        let tasks = std::fs::read_dir("/proc/self/task").ok()?;
-        let of = |path: std::path::PathBuf| -> Option<f64> {
-            std::fs::read_to_string(path.join("schedstat")).ok()?.split_whitespace().next()?.parse().ok()
-        };
-        Some(tasks.flatten().filter_map(|task| of(task.path())).sum::<f64>() * 1e-9)
-    };
-    read().unwrap_or(f64::NAN)
+    let now = clock_gettime(ClockId::ProcessCPUTime);
+    now.tv_sec as f64 + 1e-9 * now.tv_nsec as f64
 }
 
 fn solve(text: &str, keys: &[String]) -> (ddelm::Result<Solution>, f64) {
@@ -111,10 +105,10 @@ fn random(words: &[String], keys: &[String]) {
     println!("{kept} of {all} kept, {solved} with status solved, worst of these {worst:.2} times its tolerance");
 }
 
-/// The least CPU time of three runs, after one that fills caches.
+/// The least CPU time of ten runs, the first of which fills caches.
 fn timed(text: &str, keys: &[String]) -> Option<(Solution, f64)> {
     let mut best: Option<(Solution, f64)> = None;
-    for _ in 0..4 {
+    for _ in 0..10 {
         let (solved, seconds) = solve(text, keys);
         let solution = solved.ok()?;
         best = match best {
@@ -125,11 +119,11 @@ fn timed(text: &str, keys: &[String]) -> Option<(Solution, f64)> {
     best
 }
 
-/// Ten smooth problems: a tolerance of 1e-8 beside the cheapest of the decompositions and points whose error is below it.
-fn fixed(keys: &[String]) {
+/// Ten smooth problems of a kind: a tolerance of 1e-8 beside the cheapest of the decompositions and points whose error is below it.
+fn fixed(kind: &str, of: fn(u64) -> String, keys: &[String]) {
     let mut ratios: Vec<f64> = Vec::new();
     for k in 0..10 {
-        let problem = problems::smooth_square(k);
+        let problem = of(k);
         let with = |more: &[String]| [keys, more].concat();
         let Some((solution, seconds)) = timed(&problem, &with(&["discretization.tolerance=1e-8".into()])) else {
             continue;
@@ -152,12 +146,16 @@ fn fixed(keys: &[String]) {
                 }
             }
         }
-        let error = solution.report.errors.as_ref().map_or(f64::NAN, |e| e.l2);
-        println!("{k}: {seconds:.4} s, error {error:.1e}; cheapest {cheapest:.4} s; {:.2}", seconds / cheapest);
-        ratios.push(seconds / cheapest);
+        let report = &solution.report;
+        let error = report.errors.as_ref().map_or(f64::NAN, |e| e.l2);
+        let (subdomains, ratio) = (report.subdomains, seconds / cheapest);
+        println!(
+            "{kind} {k}: {seconds:.4} s, {subdomains} subdomains, error {error:.1e}; cheapest {cheapest:.4} s; {ratio:.2}"
+        );
+        ratios.push(ratio);
     }
     ratios.sort_by(f64::total_cmp);
-    println!("median {:.2}", 0.5 * (ratios[(ratios.len() - 1) / 2] + ratios[ratios.len() / 2]));
+    println!("{kind}: median {:.2}", 0.5 * (ratios[(ratios.len() - 1) / 2] + ratios[ratios.len() / 2]));
 }
 
 /// What `corners = "auto"` costs beside `"none"`: medians of runs in turn, after one that fills caches.
@@ -234,7 +232,10 @@ fn main() {
     let (keys, words): (Vec<_>, Vec<_>) = words.into_iter().partition(|word| word.contains('='));
     match words.first().map(String::as_str) {
         Some("random") => random(&words[1..], &keys),
-        Some("fixed") => fixed(&keys),
+        Some("fixed") => {
+            fixed("constant", problems::smooth_square, &keys);
+            fixed("variable", problems::variable_square, &keys);
+        }
         Some("corners") => corners(&keys),
         Some("square") => square(&keys),
         Some("nist") => nist(&words[1..], &keys),

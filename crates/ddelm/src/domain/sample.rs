@@ -34,19 +34,24 @@ pub struct Sample {
 impl Sample {
     /// The images of reference points of a subdomain.
     pub fn new(subdomain: &Subdomain, xi: impl IntoIterator<Item = Point>) -> Self {
+        let xi: Vec<Point> = xi.into_iter().collect();
+        let shape = subdomain.map.shape();
+        let perimeter: Vec<usize> = (0..xi.len()).filter(|&i| shape.on_perimeter(xi[i])).collect();
+        let inside = (!perimeter.is_empty()).then(|| {
+            let pairs = perimeter.iter().flat_map(|&i| [1.0, 2.0].map(|k| shape.inside(xi[i], k * INSIDE)));
+            Box::new(Sample::inside(subdomain, pairs.collect()))
+        });
+        Sample { perimeter, inside, ..Self::inside(subdomain, xi) }
+    }
+
+    /// The images of reference points none of which is on the perimeter.
+    pub fn inside(subdomain: &Subdomain, xi: Vec<Point>) -> Self {
         let map = subdomain.map.as_ref();
         // Grids have a quarter of a million points: an affine map is worth knowing.
         let affine = map.affine();
         let point = |xi: Point| affine.map_or_else(|| map.point(xi), |affine| affine.point(xi));
-        let xi: Vec<Point> = xi.into_iter().collect();
         let (x, y) = xi.iter().map(|&xi| point(xi)).map(|[x, y]| (x, y)).unzip();
-        let shape = map.shape();
-        let perimeter: Vec<usize> = (0..xi.len()).filter(|&i| shape.on_perimeter(xi[i])).collect();
-        let inside = (!perimeter.is_empty()).then(|| {
-            let pairs = perimeter.iter().flat_map(|&i| [1.0, 2.0].map(|k| shape.inside(xi[i], k * INSIDE)));
-            Box::new(Sample::new(subdomain, pairs.collect::<Vec<Point>>()))
-        });
-        Sample { x, y, region: subdomain.region, xi, perimeter, inside, state: None }
+        Sample { region: subdomain.region, xi, ..Self::at(x, y) }
     }
 
     /// Points that may lie anywhere.

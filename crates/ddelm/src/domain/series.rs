@@ -348,7 +348,7 @@ impl Rows<'_> {
 
 /// A term of the products of Legendre polynomials up to a degree, one after the other.
 fn add_polynomials(degree: usize, Term { at, weights, .. }: &Term, mut add: impl FnMut(usize, f64)) {
-    let [p, q] = at.map(legendre);
+    let [p, q] = at.map(|z| legendre(z, degree));
     let [v, dx, dy, dxx, dxy, dyy] = *weights;
     let mut number = 0;
     for total in 0..=degree {
@@ -363,11 +363,11 @@ fn add_polynomials(degree: usize, Term { at, weights, .. }: &Term, mut add: impl
     }
 }
 
-/// Legendre polynomials with their first and second derivatives.
-fn legendre(z: f64) -> [[f64; 3]; HIGHEST + 1] {
+/// Legendre polynomials up to a degree, with their first and second derivatives.
+fn legendre(z: f64, degree: usize) -> [[f64; 3]; HIGHEST + 1] {
     let mut out = [[1.0, 0.0, 0.0]; HIGHEST + 1];
     out[1] = [z, 1.0, 0.0];
-    for k in 2..=HIGHEST {
+    for k in 2..=degree {
         let m = k as f64;
         let [a, b] = [out[k - 1], out[k - 2]];
         let (up, down) = ((2.0 * m - 1.0) / m, (m - 1.0) / m);

@@ -5,7 +5,7 @@
 
 use faer::Mat;
 
-use crate::algebra::factor::{Normal, multiply};
+use crate::algebra::factor::{Normal, Scratch, multiply};
 use crate::base::error::Result;
 use crate::domain::collocation::Collocation;
 use crate::local::basis::ReferenceBasis;
@@ -22,8 +22,8 @@ const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
 /// What normal equations were given, and did not solve well enough.
 struct Unsafe {
-    k: Mat<f64>,
-    a: Mat<f64>,
+    k: Scratch,
+    a: Scratch,
     traces: Vec<(usize, f64)>,
     f: Mat<f64>,
 }
@@ -47,7 +47,8 @@ impl LocalFactor {
                 let Unsafe { k, a, traces, f } = *given;
                 let balance = rows.balance.as_ref();
                 let columns = Columns::Basis(basis);
-                let mut factor = Self::by_inverse(columns, k, a, traces, Coupling::FluxBalance, balance)?;
+                let mut factor =
+                    Self::by_inverse(columns, k.into_inner(), a.into_inner(), traces, Coupling::FluxBalance, balance)?;
                 let data = factor.data(f);
                 factor.forget();
                 Ok((factor, data))
@@ -57,8 +58,8 @@ impl LocalFactor {
 
     /// Y and y_F by the normal equations. What they are given comes back where rounding would show.
     fn by_normal_equations(
-        k: Mat<f64>,
-        a: Mat<f64>,
+        k: Scratch,
+        a: Scratch,
         traces: Vec<(usize, f64)>,
         balance: Option<&Balance>,
         f: Mat<f64>,
@@ -70,7 +71,7 @@ impl LocalFactor {
         let k = normal.matrix();
         let (rank, values) = (k.ncols(), traces.len());
         // K' [E F]
-        let mut all = Mat::zeros(rank, values + f.ncols());
+        let mut all = Scratch::new(rank, values + f.ncols());
         for (j, &(row, entry)) in traces.iter().enumerate() {
             all.col_mut(j).copy_from(faer::Scale(entry) * k.row(row).transpose());
         }

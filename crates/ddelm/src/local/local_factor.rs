@@ -22,7 +22,7 @@ use std::sync::Arc;
 use faer::{Mat, MatMut, MatRef};
 
 use crate::algebra::factor::{
-    Householder, PivotedQr, Qr, TruncatedSvd, multiply, multiply_add, pivoted_qr, pivoted_qr_beyond, qr,
+    Householder, PivotedQr, Qr, Scratch, TruncatedSvd, multiply, multiply_add, pivoted_qr, pivoted_qr_beyond, qr,
     solve_upper_right, truncated_svd, truncated_svd_of_factors,
 };
 use crate::base::error::{Error, Result};
@@ -255,7 +255,7 @@ pub(crate) fn matrices(
     collocation: &Collocation,
     rows: &LocalRows,
     flux_rows: &[usize],
-) -> (Mat<f64>, Mat<f64>) {
+) -> (Scratch, Scratch) {
     let layout = &rows.layout;
     let per = layout.nodes.len();
     let around_node = |i: usize| layout.nodes[i % per];
@@ -267,8 +267,11 @@ pub(crate) fn matrices(
         Columns::Basis(basis) => basis.rank,
         Columns::Features { network, .. } => network.columns(),
     };
-    let mut k = Mat::zeros(inside + around + balances, width);
-    let mut a = Mat::zeros(flux.len() + balances, width);
+    let empty = |rows: usize| match columns {
+        Columns::Basis(_) => Scratch::new(rows, width),
+        Columns::Features { .. } => Mat::zeros(rows, width).into(),
+    };
+    let (mut k, mut a) = (empty(inside + around + balances), empty(flux.len() + balances));
     let mut balance = vec![0.0; width];
     {
         let (top, rest) = k.as_mut().split_at_row_mut(inside);
@@ -381,7 +384,7 @@ impl LocalFactor {
     ) -> Result<Self> {
         let (k, a) = matrices(columns, collocation, rows, flux_rows);
         let traces = traces(collocation, rows, weights, trace_rows);
-        Self::by_inverse(columns, k, a, traces, coupling, rows.balance.as_ref())
+        Self::by_inverse(columns, k.into_inner(), a.into_inner(), traces, coupling, rows.balance.as_ref())
     }
 
     /// Y and N by the truncated inverse of K.

@@ -302,12 +302,12 @@ pub fn local_rows(
         balance: None,
     };
     let maker = PerimeterRows { scene, collocation, weights, scales, s };
-    let mut perimeter_scale = Vec::new();
+    let mut found = (Vec::new(), Vec::new());
     for pair in 0..equation.pairs() {
-        maker.add_pieces(&mut rows, pair, &mut perimeter_scale)?;
-        maker.add_corners(&mut rows, pair, &mut perimeter_scale)?;
+        maker.add_pieces(&rows.layout, pair, &mut found)?;
+        maker.add_corners(pair, &mut found)?;
     }
-    rows.perimeter_scale = perimeter_scale.into();
+    (rows.perimeter, rows.perimeter_scale) = (Symbols::from(found.0.as_slice()), found.1.into());
     // Nobody reads the fluxes through the boundary. They are like the others, so that subdomains there share the factors of those inside.
     let carries_somewhere =
         subdomain.pieces.iter().any(|piece| matches!(piece.behind, Behind::Edge { edge, .. } if scales[edge].carries));
@@ -326,13 +326,15 @@ pub fn local_rows(
         Behind::Core => false,
     };
     let drift = if carries_somewhere { drift(scene, &places, &normals)? } else { None };
+    let mut all = Vec::with_capacity(equation.pairs() * xi.len());
     for pair in 0..equation.pairs() {
         let mut fluxes = flux_symbols(scene.problem, &places, &normals, pair)?;
         for ((flux, drift), piece) in fluxes.iter_mut().zip(drift.iter().flatten()).zip(&pieces) {
             flux.0[0] -= if carries(piece) { *drift } else { 0.0 };
         }
-        fluxes.iter().for_each(|symbol| rows.flux.push(&symbol.scaled(rows.flux_scale[pair])));
+        all.extend(fluxes.iter().map(|symbol| symbol.scaled(rows.flux_scale[pair])));
     }
+    rows.flux = Symbols::from(all.as_slice());
     if collocation.conserves() {
         let size = collocation.shape.area() * sizes.iter().sum::<f64>() / sizes.len() as f64;
         rows.balance = Some(balance(scene, s, collocation, weights, size)?);
@@ -372,19 +374,20 @@ fn balance(scene: &Scene<'_>, s: usize, collocation: &Collocation, weights: Weig
     let normals = places.normals_on((0..rule.around.len()).map(side));
     // The flux of the last pair is the one that the source feeds.
     let fluxes = flux_symbols(problem, &places, &normals, equation.pairs() - 1)?;
-    let mut around = Symbols::new();
-    for (i, (flux, w)) in fluxes.iter().zip(&rule.around_weights).enumerate() {
+    let through = |(i, (flux, w)): (usize, (&Symbol, &f64))| {
         let length = side_speed(map, side(i), map.jacobian(rule.around[i]));
-        around.push(&flux.scaled(equation.flux_sign() * scale * w * length));
-    }
-    let mut inside = Symbols::new();
+        flux.scaled(equation.flux_sign() * scale * w * length)
+    };
+    let around = fluxes.iter().zip(&rule.around_weights).enumerate().map(through).collect();
     let places = scene.places(s, &rule.inside);
-    if let Some(terms) = problem.lower_order(&places)? {
-        for (i, term) in places.pull_back(&terms).enumerate() {
-            let area = magnification(map.jacobian(rule.inside[i]));
-            inside.push(&term.scaled(scale * rule.inside_weights[i] * area));
-        }
-    }
+    let over = |(i, term): (usize, Symbol)| {
+        let area = magnification(map.jacobian(rule.inside[i]));
+        term.scaled(scale * rule.inside_weights[i] * area)
+    };
+    let inside = match problem.lower_order(&places)? {
+        Some(terms) => places.pull_back(&terms).enumerate().map(over).collect(),
+        None => Symbols::new(),
+    };
     Ok(Balance { around, inside, scale })
 }
 
@@ -410,14 +413,12 @@ impl PerimeterRows<'_> {
         maker.rows(&problem.conditions[part], &part_name(decomposition, part), pair)
     }
 
-    /// The rows of a transmission pair at the nodes of all pieces.
-    fn add_pieces(&self, rows: &mut LocalRows, pair: usize, scales: &mut Vec<f64>) -> Result<()> {
+    /// The rows of a transmission pair at the nodes of all pieces, with their scales.
+    fn add_pieces(&self, layout: &Layout, pair: usize, (rows, scales): &mut (Vec<Symbol>, Vec<f64>)) -> Result<()> {
         let per_piece = self.collocation.side.len();
-        for (piece, &start) in self.subdomain().pieces.iter().zip(&rows.layout.pieces.clone()) {
-            let nodes: Vec<_> = rows.layout.nodes[start..start + per_piece]
-                .iter()
-                .map(|&node| &self.collocation.perimeter[node])
-                .collect();
+        for (piece, &start) in self.subdomain().pieces.iter().zip(&layout.pieces) {
+            let nodes: Vec<_> =
+                layout.nodes[start..start + per_piece].iter().map(|&node| &self.collocation.perimeter[node]).collect();
             let xi: Vec<Point> = nodes.iter().map(|node| node.xi).collect();
             let found = match piece.behind {
                 Behind::Boundary(part) => self.conditions(part, piece.side, pair, &xi)?,
@@ -432,7 +433,7 @@ impl PerimeterRows<'_> {
                 Behind::Core => self.core(&xi),
             };
             for ((symbol, scale), node) in found.into_iter().zip(nodes) {
-                rows.perimeter.push(&symbol.scaled(node.root));
+                rows.push(symbol.scaled(node.root));
                 scales.push(scale * node.root);
             }
         }
@@ -453,8 +454,8 @@ impl PerimeterRows<'_> {
         xi.iter().map(row).collect()
     }
 
-    /// The rows of a transmission pair at the corners, if they are nodes.
-    fn add_corners(&self, rows: &mut LocalRows, pair: usize, scales: &mut Vec<f64>) -> Result<()> {
+    /// The rows of a transmission pair at the corners, if they are nodes, with their scales.
+    fn add_corners(&self, pair: usize, (rows, scales): &mut (Vec<Symbol>, Vec<f64>)) -> Result<()> {
         let map = self.subdomain().map.as_ref();
         for node in self.collocation.perimeter.iter().filter(|node| node.corner.is_some()) {
             let corner = node.corner.expect("it is a corner");
@@ -477,7 +478,7 @@ impl PerimeterRows<'_> {
                 },
                 Holds::Nothing => (Symbol::ZERO, 0.0),
             };
-            rows.perimeter.push(&symbol);
+            rows.push(symbol);
             scales.push(scale);
         }
         Ok(())

@@ -100,17 +100,11 @@ impl Frame {
     /// `sum_ab g_ab d^2 / dx_a dx_b` in reference coordinates.
     pub fn hessian(&self, g: [[f64; 2]; 2]) -> Symbol {
         let i = &self.inverse;
-        let (mut second, mut first) = ([[0.0; 2]; 2], [0.0; 2]);
-        for k in 0..2 {
-            for a in 0..2 {
-                for b in 0..2 {
-                    for l in 0..2 {
-                        second[k][l] += g[a][b] * i[k][a] * i[l][b];
-                    }
-                    first[k] += g[a][b] * self.second[k][a][b];
-                }
-            }
-        }
+        // J^-1 g J^-T
+        let half = [0, 1].map(|k| [0, 1].map(|b| i[k][0] * g[0][b] + i[k][1] * g[1][b]));
+        let second = [0, 1].map(|k| [0, 1].map(|l| half[k][0] * i[l][0] + half[k][1] * i[l][1]));
+        let bend = |s: &[[f64; 2]; 2]| g[0][0] * s[0][0] + g[0][1] * s[0][1] + g[1][0] * s[1][0] + g[1][1] * s[1][1];
+        let first = self.second.each_ref().map(bend);
         Symbol::hessian(second).plus(Symbol::gradient(first))
     }
 
@@ -131,22 +125,6 @@ impl Symbols {
     /// No rows yet.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Adds a row.
-    pub fn push(&mut self, symbol: &Symbol) {
-        for (slot, &c) in self.coefficients.iter_mut().zip(&symbol.0) {
-            match slot {
-                Some(values) => values.push(c),
-                None if c != 0.0 => {
-                    let mut values = vec![0.0; self.len];
-                    values.push(c);
-                    *slot = Some(values);
-                }
-                None => {}
-            }
-        }
-        self.len += 1;
     }
 
     /// The chosen rows, in the order of the choice.
@@ -185,11 +163,17 @@ impl Symbols {
     }
 }
 
+impl From<&[Symbol]> for Symbols {
+    fn from(rows: &[Symbol]) -> Self {
+        let has = |a: usize| rows.iter().any(|row| row.0[a] != 0.0);
+        let column = |a: usize| has(a).then(|| rows.iter().map(|row| row.0[a]).collect());
+        Symbols { coefficients: std::array::from_fn(column), len: rows.len() }
+    }
+}
+
 impl FromIterator<Symbol> for Symbols {
     fn from_iter<I: IntoIterator<Item = Symbol>>(rows: I) -> Self {
-        let mut symbols = Symbols::new();
-        rows.into_iter().for_each(|row| symbols.push(&row));
-        symbols
+        Symbols::from(rows.into_iter().collect::<Vec<Symbol>>().as_slice())
     }
 }
 

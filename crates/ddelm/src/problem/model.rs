@@ -127,6 +127,20 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// Whether the problem without data may have solutions other than zero, or nearly so, as far as its terms tell. It has
+    /// none where all of them are squares and u is held somewhere: then the energy of a solution bounds it.
+    pub fn may_resonate(&self) -> bool {
+        let natural = |condition: &Condition| match &condition.kind {
+            ConditionKind::Neumann => Some(true),
+            ConditionKind::Robin { coefficient } => Some(coefficient.constant().is_some_and(|k| k >= 0.0)),
+            ConditionKind::Dirichlet | ConditionKind::SimplySupported | ConditionKind::Clamped => None,
+        };
+        let held = self.conditions.iter().any(|condition| natural(condition).is_none());
+        let positive =
+            self.equation.is_positive() && self.conditions.iter().filter_map(natural).all(|positive| positive);
+        !(held && positive) || self.is_nonlinear()
+    }
+
     /// The source and the boundary values.
     pub fn data(&self) -> Data {
         Data { source: self.source.clone(), boundary: self.conditions.iter().map(|c| c.values.clone()).collect() }

@@ -63,6 +63,12 @@ impl Equation {
         }
     }
 
+    /// Whether the operator is the sum of squares: no advection, and a reaction that is known not to be negative.
+    pub fn is_positive(&self) -> bool {
+        let not_negative = |c: &FieldRef| c.constant().is_some_and(|c| c >= 0.0);
+        self.advection().is_none() && self.reaction().is_none_or(not_negative)
+    }
+
     /// The equation with a multiple of u added to the operator; nothing where it has no place for one.
     pub fn plus_reaction(&self, by: f64) -> Option<Equation> {
         match self {

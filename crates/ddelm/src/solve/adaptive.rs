@@ -4,8 +4,8 @@
 //! subdomains: two cheap solutions tell how large the error is, and the order of convergence in their size, about the number
 //! of points, tells how many subdomains are needed. There the solution is compared with one on a slightly finer
 //! decomposition. An estimate below the tolerance is not believed alone: near a resonance the errors of two solutions are two
-//! numbers times the same function, and may agree by chance; and data that no node sees are in none of them. So it must fit
-//! to what the coarser solutions promised, or a third decomposition is asked; and what samples between the nodes tell of
+//! numbers times the same function, and may agree by chance; and data that no node sees are in none of them. So where a resonance is
+//! possible it must fit to what the coarser solutions promised, or a third decomposition is asked; and what samples between the nodes tell of
 //! the data is added ([`Resolution`]).
 
 use std::borrow::Cow;
@@ -17,12 +17,13 @@ use crate::base::progress::Progress;
 use crate::domain::area::{Cut, Domain};
 use crate::domain::decomposition::Decomposition;
 use crate::domain::division::Division;
+use crate::domain::map::Point;
 use crate::interface::{Exchange, agreed};
 use crate::method::report::{Attempt, Estimate, Status};
 use crate::method::settings::Settings;
 use crate::problem::model::Problem;
 use crate::solution::evaluate::Solution;
-use crate::solve::corners::with_corners;
+use crate::solve::corners::{with_corners, with_corners_beyond};
 use crate::solve::estimate::{at_solution, difference};
 use crate::solve::newton::{Nonlinear, solve_once};
 use crate::solve::resolution::Resolution;
@@ -76,6 +77,8 @@ struct Search<'a> {
     progress: &'a dyn Progress,
     attempts: Vec<Attempt>,
     start: Instant,
+    /// Corners where the solution was found to be smooth.
+    smooth: Vec<Point>,
 }
 
 /// A solution on the way.
@@ -108,8 +111,10 @@ pub fn solve_to_tolerance(
         return Splitting { exchange, problem, settings, nonlinear, tolerance, progress, attempts, start, triangles }
             .run(first);
     };
-    let (nonlinear, data, attempts) = (nonlinear.clone(), Cow::Borrowed(problem), Vec::new());
-    Search { exchange, problem, domain, settings, nonlinear, data, tolerance, progress, attempts, start }.run(division)
+    let (nonlinear, data) = (nonlinear.clone(), Cow::Borrowed(problem));
+    let (attempts, smooth) = (Vec::new(), Vec::new());
+    Search { exchange, problem, domain, settings, nonlinear, data, tolerance, progress, attempts, start, smooth }
+        .run(division)
 }
 
 impl Search<'_> {
@@ -176,7 +181,7 @@ impl Search<'_> {
 
     fn solve(&mut self, division: Division) -> Result<Found> {
         let plain = self.domain.decompose(&division.cut())?;
-        let decomposition = Arc::new(with_corners(self.problem, plain, &self.settings)?);
+        let decomposition = Arc::new(with_corners_beyond(self.problem, plain, &self.settings, &mut self.smooth)?);
         let (exchange, settings, nonlinear) = (self.exchange, &self.settings, &self.nonlinear);
         let solution = solve_once(exchange, self.problem, decomposition, settings, nonlinear, self.progress)?;
         if self.problem.is_nonlinear() {
@@ -223,8 +228,9 @@ impl Search<'_> {
         if error > self.tolerance {
             return Ok((estimate, 0.0));
         }
-        // Good news needs a second source: what coarser solutions promised, or another decomposition.
-        if promised.is_none_or(|promised| error < SURPRISE * promised) {
+        // Good news needs a second source where a resonance is possible: what coarser solutions promised, or another decomposition.
+        let expected = promised.is_some_and(|promised| error >= SURPRISE * promised);
+        if !expected && self.problem.may_resonate() {
             let other = self.aligned(first.division.one_more(), first.division)?;
             let third = self.solve(other)?;
             let other = compare(&third)?;

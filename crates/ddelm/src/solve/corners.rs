@@ -54,6 +54,17 @@ fn is_able(problem: &Problem, settings: &Settings) -> bool {
 
 /// The decomposition with rings where the settings ask for them.
 pub fn with_corners(problem: &Problem, decomposition: Decomposition, settings: &Settings) -> Result<Decomposition> {
+    with_corners_beyond(problem, decomposition, settings, &mut Vec::new())
+}
+
+/// [`with_corners`] where the solution is known to be smooth at some points: those that are found to be join them. With smaller
+/// elements there is less to be seen about them.
+pub fn with_corners_beyond(
+    problem: &Problem,
+    decomposition: Decomposition,
+    settings: &Settings,
+    smooth: &mut Vec<Point>,
+) -> Result<Decomposition> {
     if !may_have_rings(problem, settings) {
         return Ok(decomposition);
     }
@@ -62,14 +73,18 @@ pub fn with_corners(problem: &Problem, decomposition: Decomposition, settings: &
             "rings belong to linear problems of second order and the default method with its own nodes and weights";
         return Err(Error::input("discretization.corners", &settings.corners, problem, "use corners = \"none\""));
     }
-    decomposition.with_rings(&singular_vertices(problem, &decomposition, settings)?)
+    match singular_vertices(problem, &decomposition, settings, smooth)?.as_slice() {
+        [] => Ok(decomposition),
+        found => decomposition.with_rings(found),
+    }
 }
 
-/// The vertices of a decomposition that get rings, with their smallest exponents.
+/// The vertices of a decomposition that get rings, with their smallest exponents; none of those that are known to be smooth.
 pub fn singular_vertices(
     problem: &Problem,
     decomposition: &Decomposition,
     settings: &Settings,
+    smooth: &mut Vec<Point>,
 ) -> Result<Vec<(usize, f64)>> {
     let corners = &settings.corners;
     if *corners == Corners::None {
@@ -98,12 +113,17 @@ pub fn singular_vertices(
             found.push((v, search.exponent(&fan)?));
             continue;
         }
+        let size = search.radius(&fan);
+        if smooth.iter().any(|&known| distance(known, fan.point) <= CLOSE * size) {
+            continue;
+        }
         let scale = match scale {
             Some(scale) => scale,
             None => *scale.insert(search.scale()?),
         };
-        if let Regularity::Rings { exponent } = search.regularity(&fan, scale, &mut detector)? {
-            found.push((v, exponent));
+        match search.regularity(&fan, scale, &mut detector)? {
+            Regularity::Rings { exponent } => found.push((v, exponent)),
+            Regularity::Smooth => smooth.push(fan.point),
         }
     }
     Ok(found)
@@ -313,6 +333,12 @@ impl Search<'_> {
         Ok(exponents(&sectors, ends)?.first().map_or(LARGEST, |exponent| exponent.re))
     }
 
+    /// The shortest of the sides that end in a vertex.
+    fn radius(&self, fan: &Fan) -> f64 {
+        let rays = |&at: &(usize, usize)| directions(&self.place(at).map, at.1).map(norm);
+        fan.elements.iter().flat_map(rays).fold(f64::INFINITY, f64::min)
+    }
+
     /// Whether the solution is smooth at a vertex.
     fn regularity(&self, fan: &Fan, scale: f64, detector: &mut Detector) -> Result<Regularity> {
         let numbers = self.materials(fan);
@@ -329,8 +355,7 @@ impl Search<'_> {
             source: own[k].1.as_ref(),
         };
         let materials: Vec<Material> = (0..own.len()).map(material).collect();
-        let ray = |&at: &(usize, usize)| directions(&self.place(at).map, at.1).map(norm);
-        let radius = fan.elements.iter().flat_map(ray).fold(f64::INFINITY, f64::min);
+        let radius = self.radius(fan);
         let (first, last) = (fan.elements[0], fan.elements[fan.elements.len() - 1]);
         let count = self.place(last).vertices.len();
         let curves = [

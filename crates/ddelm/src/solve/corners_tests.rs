@@ -20,7 +20,7 @@ fn dirichlet(source: FieldRef, values: FieldRef, parts: usize) -> Problem {
 }
 
 fn found(problem: &Problem, decomposition: &Decomposition) -> Vec<(Point, f64)> {
-    let all = singular_vertices(problem, decomposition, &Settings::default()).unwrap();
+    let all = singular_vertices(problem, decomposition, &Settings::default(), &mut Vec::new()).unwrap();
     all.into_iter().map(|(v, exponent)| (decomposition.vertices[v].point, exponent)).collect()
 }
 
@@ -64,9 +64,9 @@ fn a_change_of_the_condition_is_found_in_a_side() {
     let at_origin = found.iter().find(|(p, _)| *p == [0.0, 0.0]).unwrap();
     assert!((at_origin.1 - 0.5).abs() < 1e-9);
     let points = Settings { corners: Corners::Points(vec![[0.0, 0.0]]), ..Settings::default() };
-    assert_eq!(singular_vertices(&problem, &half, &points).unwrap().len(), 1);
+    assert_eq!(singular_vertices(&problem, &half, &points, &mut Vec::new()).unwrap().len(), 1);
     let nowhere = Settings { corners: Corners::Points(vec![[0.3, 0.0]]), ..Settings::default() };
-    assert!(singular_vertices(&problem, &half, &nowhere).is_err());
+    assert!(singular_vertices(&problem, &half, &nowhere, &mut Vec::new()).is_err());
 }
 
 #[test]

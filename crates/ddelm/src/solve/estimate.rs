@@ -178,7 +178,8 @@ pub fn estimate(
 /// data.
 pub fn difference(solution: &Solution, better: &Solution, points: usize, missed: f64) -> Result<Estimate> {
     let per_subdomain = SAMPLES as f64 / solution.decomposition.len() as f64;
-    let resolution = (per_subdomain.sqrt() as usize).clamp(6, points.max(6));
+    // As many as there are nodes are enough for a sum of squares.
+    let resolution = (per_subdomain.sqrt() as usize).clamp(6, (2 * points).div_ceil(3).max(6));
     let sums = solution.difference(better, resolution)?;
     let total = Sums::total(&sums);
     let mean_square = total.norm / total.area;

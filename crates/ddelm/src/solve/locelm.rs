@@ -77,7 +77,7 @@ pub fn solve(
             .of(s, &DataRows::new(&rows, perimeter_kinds(&stages.scene, collocation, s)), &[problem.data()])?
             .col_as_slice(0)
             .to_vec();
-        blocks.push(Block { k, a, f, trace, jumps });
+        blocks.push(Block { k: k.into_inner(), a: a.into_inner(), f, trace, jumps });
     }
     let assemble = clock.elapsed().as_secs_f64();
 

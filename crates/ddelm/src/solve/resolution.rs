@@ -25,7 +25,7 @@ use crate::problem::field::FieldRef;
 use crate::problem::model::{ConditionKind, Diffusion, Problem};
 use crate::solution::tails::Tail;
 
-use patch::{Compared, Patch, Sampler};
+use patch::{Compared, Grid, Patch, Sampler};
 
 /// How closely fields are looked at.
 struct Density {
@@ -33,20 +33,33 @@ struct Density {
     samples: usize,
     /// Points along the whole boundary.
     along: usize,
+    /// Points in each direction of a subdomain for every twelve of its nodes, at least.
+    per_dozen: usize,
     /// Distances from the sides of a subdomain at which fields are sampled as well, relative to it: a jump that should be
     /// on a line and is beside it, at 0.3333 for a third, leaves a sliver that decides about the values on the side.
     close: &'static [f64],
 }
 
+impl Density {
+    /// Points in each direction of a subdomain, at least.
+    fn least(&self, points: usize) -> usize {
+        self.per_dozen * points / 12 + 1
+    }
+}
+
 /// A quarter of a million points: some 5 ms for a formula.
-const THOROUGH: Density =
-    Density { samples: 1 << 18, along: 1 << 13, close: &[1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10] };
+const THOROUGH: Density = Density {
+    samples: 1 << 18,
+    along: 1 << 13,
+    per_dozen: 15,
+    close: &[1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10],
+};
 
-/// A sixteenth of a million points, for a solve that must not take much longer than it needs.
-const USUAL: Density = Density { samples: 1 << 16, along: 1 << 11, close: &[1e-4, 1e-6, 1e-8, 1e-10] };
+/// An eighth of them, for a solve that must not take much longer than it needs.
+const USUAL: Density = Density { samples: 1 << 15, along: 1 << 11, per_dozen: 15, close: &[1e-4, 1e-6, 1e-8, 1e-10] };
 
-/// Little more than the nodes.
-const QUICK: Density = Density { samples: 0, along: 0, close: &[1e-4, 1e-8] };
+/// Fewer than the nodes, which a field that is not resolved misses nearly everywhere. What is beside a line is so from the smallest distance on.
+const QUICK: Density = Density { samples: 0, along: 0, per_dozen: 8, close: &[1e-8] };
 
 /// Most points in one direction of a subdomain.
 const MOST: usize = 512;
@@ -110,7 +123,7 @@ impl Resolution {
         Self::sampled(problem, decomposition, points, &THOROUGH)
     }
 
-    /// [`Resolution::new`] at a quarter of the points.
+    /// [`Resolution::new`] at an eighth of the points.
     pub fn usual(problem: &Problem, decomposition: &Decomposition, points: usize) -> Result<Self> {
         Self::sampled(problem, decomposition, points, &USUAL)
     }
@@ -277,7 +290,7 @@ impl Group {
 fn cells(decomposition: &Decomposition, points: usize, fields: &[&FieldRef], density: &Density) -> usize {
     let work = fields.iter().map(|f| f.work()).max().unwrap_or(1).div_ceil(USUAL_WORK);
     let wanted = (density.samples / (work * decomposition.len())).isqrt();
-    wanted.clamp(points + points / 4 + 1, MOST.max(2 * points))
+    wanted.clamp(density.least(points), MOST.max(2 * points))
 }
 
 /// The fields of the equation, and the source.
@@ -358,12 +371,13 @@ fn pieces_of(
     let wanted: Vec<Option<usize>> = looked.iter().map(wanted).collect();
     // Fields that cost about the same are looked at in the same points.
     let sizes: BTreeSet<usize> = wanted.iter().copied().flatten().collect();
-    let samplers: Vec<(usize, Sampler)> =
-        sizes.into_iter().map(|cells| (cells, Sampler::new(points, cells, density.close))).collect();
+    let shapes = decomposition.shapes();
+    let grid = |cells: usize| (cells, Grid::new(Sampler::new(points, cells, density.close), &shapes));
+    let grids: Vec<(usize, Grid)> = sizes.into_iter().map(grid).collect();
     let in_one = |s: usize| -> Result<Vec<Vec<Piece>>> {
         let mut found = vec![Vec::new(); looked.len()];
-        for (size, sampler) in &samplers {
-            let patch = Patch::new(decomposition, s, sampler);
+        for (size, grid) in &grids {
+            let patch = Patch::new(decomposition, s, grid);
             for ((found, looked), _) in
                 found.iter_mut().zip(looked).zip(&wanted).filter(|(_, wanted)| **wanted == Some(*size))
             {
@@ -404,7 +418,7 @@ fn boundary_groups(
         place.boundaries().map(|(side, part)| (s, side, part)).collect()
     };
     let sides: Vec<(usize, usize, usize)> = decomposition.subdomains.iter().enumerate().flat_map(of).collect();
-    let cells = (density.along / sides.len().max(1)).clamp(points + points / 4 + 1, 2 * MOST);
+    let cells = (density.along / sides.len().max(1)).clamp(density.least(points), 2 * MOST);
     let sampler = Sampler::new(points, cells, density.close);
     let pieces = |field: &(dyn Fn(usize) -> Option<FieldRef> + Sync)| -> Result<Vec<Piece>> {
         let found: Vec<Result<Option<Piece>>> = sides

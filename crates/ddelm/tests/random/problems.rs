@@ -176,3 +176,16 @@ pub fn smooth_square(k: u64) -> String {
     let [u, f] = waves(&mut dice, 9.0);
     whole("x = [0, 1]\ny = [0, 1]", &format!("source = \"{f}\""), &u)
 }
+
+/// A smooth problem with a diffusion that varies, on the unit square, without a tolerance.
+#[allow(dead_code, reason = "a benchmark compares these with fixed sizes")]
+pub fn variable_square(k: u64) -> String {
+    let mut dice = Dice(k.wrapping_add(177));
+    let mut draw = |most: f64| [dice.within(-most, most), dice.within(-most, most), dice.within(0.0, 6.0)];
+    let ([a, b, c], [p, q, r]) = (draw(9.0), draw(4.0));
+    let (phase, turn) = (format!("{a}*x + ({b})*y + {c}"), format!("{p}*x + ({q})*y + {r}"));
+    let diffusion = format!("(2 + sin({turn}))");
+    let source = format!("{}*{diffusion}*sin({phase}) - ({})*cos({turn})*cos({phase})", a * a + b * b, a * p + b * q);
+    let equation = format!("diffusion = \"{diffusion}\"\nsource = \"{source}\"");
+    whole("x = [0, 1]\ny = [0, 1]", &equation, &format!("sin({phase})"))
+}

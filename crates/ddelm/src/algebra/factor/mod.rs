@@ -37,6 +37,7 @@ mod pivoted;
 mod product;
 #[cfg(test)]
 mod samples;
+mod scratch;
 mod sketch;
 mod svd;
 
@@ -49,6 +50,7 @@ pub use pivoted::{PivotedQr, pivoted_qr, pivoted_qr_beyond};
 pub use product::{
     multiply, multiply_add, multiply_add_vector, multiply_vector, solve_upper, solve_upper_right, solve_upper_transpose,
 };
+pub use scratch::Scratch;
 pub use svd::{TruncatedSvd, truncated_svd, truncated_svd_of_factors};
 
 use pulp::Arch;

@@ -12,7 +12,7 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
 use faer::{Mat, MatMut, MatRef, Par, Spec};
 
-use super::{multiply, multiply_add, solve_upper, solve_upper_transpose};
+use super::{Scratch, multiply, multiply_add, solve_upper, solve_upper_transpose};
 
 /// Rows of `K'K` that are one product, up to the diagonal.
 const BLOCK: usize = 24;
@@ -20,16 +20,16 @@ const BLOCK: usize = 24;
 /// K with the Cholesky factor L of `K'K`.
 #[derive(Clone, Debug)]
 pub struct Normal {
-    k: Mat<f64>,
+    k: Scratch,
     /// Lower triangular; what lies above its diagonal is never read.
-    l: Mat<f64>,
+    l: Scratch,
 }
 
 impl Normal {
     /// Factors `K'K`, or gives K back, where that is not positive definite to working precision.
-    pub fn new(k: Mat<f64>) -> Result<Self, Mat<f64>> {
+    pub fn new(k: Scratch) -> Result<Self, Scratch> {
         let n = k.ncols();
-        let mut l = Mat::zeros(n, n);
+        let mut l = Scratch::new(n, n);
         for start in (0..n).step_by(BLOCK) {
             let (width, end) = (BLOCK.min(n - start), n.min(start + BLOCK));
             let rows = l.as_mut().submatrix_mut(start, 0, width, end);
@@ -49,7 +49,7 @@ impl Normal {
     }
 
     /// Gives K back.
-    pub fn into_matrix(self) -> Mat<f64> {
+    pub fn into_matrix(self) -> Scratch {
         self.k
     }
 
@@ -108,7 +108,7 @@ mod tests {
             // What the columns reach, and a little that they do not.
             let mut f = product(&k, &random(60, 3, 3));
             f += 1e-3 * random(90, 3, 4);
-            let normal = Normal::new(k.clone()).unwrap();
+            let normal = Normal::new(k.clone().into()).unwrap();
             let mut c = product(&k.transpose().to_owned(), &f);
             normal.solve(c.as_mut());
             let size = normal.correct(f.as_ref(), c.as_mut());
@@ -127,8 +127,8 @@ mod tests {
     #[test]
     fn what_is_not_definite_comes_back() {
         let k = graded(40, 30, 1e12);
-        assert!(Normal::new(k.clone()).is_err_and(|back| back == k));
-        assert!(Normal::new(Mat::zeros(5, 3)).is_err());
-        assert!(Normal::new(Mat::from_fn(5, 3, |_, _| f64::NAN)).is_err());
+        assert!(Normal::new(k.clone().into()).is_err_and(|back| *back == k));
+        assert!(Normal::new(Mat::zeros(5, 3).into()).is_err());
+        assert!(Normal::new(Mat::from_fn(5, 3, |_, _| f64::NAN).into()).is_err());
     }
 }

@@ -1,10 +1,12 @@
 //! A subdomain at its nodes and between them: what a field does there, and what the interpolant through the nodes says.
 
+use std::convert::Infallible;
+
 use crate::base::error::Result;
 use crate::domain::decomposition::Decomposition;
 use crate::domain::map::{Point, magnification};
 use crate::domain::sample::Sample;
-use crate::domain::shape::Shape;
+use crate::domain::shape::{PerShape, Shape};
 use crate::problem::ellipticity;
 use crate::problem::field::FieldRef;
 use crate::problem::model::Diffusion;
@@ -121,35 +123,76 @@ impl Compared<'_> {
     }
 }
 
+/// The points of a [`Sampler`] in all of a shape.
+struct Places {
+    nodes: Vec<Point>,
+    fine: Vec<Point>,
+    /// The area of the cell of every fine point.
+    areas: Vec<f64>,
+}
+
+impl Places {
+    fn new(sampler: &Sampler, shape: Shape) -> Self {
+        let points = |t: &[f64]| {
+            t.iter().flat_map(|&a| t.iter().map(move |&b| collapsed(shape, [a, b]))).collect::<Vec<Point>>()
+        };
+        let rows = sampler.fine.iter().zip(&sampler.widths);
+        let area = |(s, width): (&f64, &f64)| width * if shape == Shape::Triangle { 1.0 - s } else { 1.0 };
+        let areas = rows.map(area).flat_map(|row| sampler.widths.iter().map(move |width| row * width)).collect();
+        Places { nodes: points(&sampler.nodes), fine: points(&sampler.fine), areas }
+    }
+}
+
+/// A sampler in all directions, for the shapes that there are.
+pub(super) struct Grid {
+    sampler: Sampler,
+    places: PerShape<Places>,
+}
+
+impl Grid {
+    pub(super) fn new(sampler: Sampler, shapes: &[Shape]) -> Self {
+        let Ok(places) = PerShape::new(shapes, |shape| Ok::<_, Infallible>(Places::new(&sampler, shape)));
+        Grid { sampler, places }
+    }
+}
+
 /// A subdomain at its nodes and at finer points.
 pub(super) struct Patch<'a> {
     pub(super) subdomain: usize,
     sampler: &'a Sampler,
     nodes: Sample,
     fine: Sample,
-    /// The area of the cell of every fine point.
-    areas: Vec<f64>,
+    /// The area of the cell of every fine point in the shape, and how many times as large it is in the subdomain.
+    areas: &'a [f64],
+    magnifications: Magnifications,
+}
+
+/// How many times as large a subdomain is as its shape.
+enum Magnifications {
+    Same(f64),
+    Each(Vec<f64>),
 }
 
 impl<'a> Patch<'a> {
-    pub(super) fn new(decomposition: &'a Decomposition, subdomain: usize, sampler: &'a Sampler) -> Self {
+    pub(super) fn new(decomposition: &'a Decomposition, subdomain: usize, grid: &'a Grid) -> Self {
         let place = &decomposition.subdomains[subdomain];
-        let shape = place.map.shape();
-        let points = |t: &[f64]| -> Sample {
-            Sample::new(place, t.iter().flat_map(|&a| t.iter().map(move |&b| collapsed(shape, [a, b]))))
+        let map = place.map.as_ref();
+        let Places { nodes, fine, areas } = grid.places.of(map.shape());
+        let magnifications = match map.affine() {
+            Some(map) => Magnifications::Same(magnification(map.jacobian)),
+            None => Magnifications::Each(fine.iter().map(|&xi| magnification(map.jacobian(xi))).collect()),
         };
-        let (nodes, fine) = (points(&sampler.nodes), points(&sampler.fine));
-        let (map, widths) = (place.map.as_ref(), &sampler.widths);
-        let common = map.affine().map(|map| magnification(map.jacobian));
-        let area = |(i, j): (usize, usize)| {
-            let (s, t) = (sampler.fine[i], sampler.fine[j]);
-            let collapse = if shape == Shape::Triangle { 1.0 - s } else { 1.0 };
-            let jacobian = common.unwrap_or_else(|| magnification(map.jacobian(collapsed(shape, [s, t]))));
-            jacobian * collapse * widths[i] * widths[j]
+        let [nodes, fine] = [nodes, fine].map(|points| Sample::inside(place, points.clone()));
+        Patch { subdomain, sampler: &grid.sampler, nodes, fine, areas, magnifications }
+    }
+
+    /// The area of the cell of a fine point.
+    fn area(&self, k: usize) -> f64 {
+        let magnification = match &self.magnifications {
+            Magnifications::Same(all) => *all,
+            Magnifications::Each(each) => each[k],
         };
-        let all = 0..widths.len();
-        let areas = all.clone().flat_map(|i| all.clone().map(move |j| (i, j))).map(area).collect();
-        Patch { subdomain, sampler, nodes, fine, areas }
+        magnification * self.areas[k]
     }
 
     /// The tails of a field, where its mismatch may be found to be too large.
@@ -166,7 +209,7 @@ impl<'a> Patch<'a> {
         let expected = self.sampler.square(&at_nodes);
         let (points, subdomain) = (&self.fine, self.subdomain);
         let compared = Compared { key, subdomain, points, values: &values, expected: &expected };
-        Ok(self.with_tails(compared.piece(|k| self.areas[k], |_| 1.0), &at_nodes, Kind::Source))
+        Ok(self.with_tails(compared.piece(|k| self.area(k), |_| 1.0), &at_nodes, Kind::Source))
     }
 
     /// The entries of the diffusion that vary, each relative to the diffusion in its directions.
@@ -189,10 +232,12 @@ impl<'a> Patch<'a> {
             let [b, c] = mixed.as_ref().map_or([0.0; 2], |[b, c]| [b[k], c[k]]);
             [first[k], b, c, last[k]]
         };
-        let fault =
-            |k| ellipticity::fault(diffusion, tensor(k), [self.fine.x[k], self.fine.y[k]], Some(self.subdomain));
-        if let Some(error) = (0..first.len()).find_map(fault) {
-            return Err(error);
+        if !(mixed.is_none() && first.iter().chain(&last).all(|a| *a > 0.0)) {
+            let fault =
+                |k| ellipticity::fault(diffusion, tensor(k), [self.fine.x[k], self.fine.y[k]], Some(self.subdomain));
+            if let Some(error) = (0..first.len()).find_map(fault) {
+                return Err(error);
+            }
         }
         let wanted: &[[usize; 2]] = match diffusion {
             Diffusion::Scalar(_) => &[[0, 0]],
@@ -211,7 +256,7 @@ impl<'a> Patch<'a> {
             let (points, subdomain) = (&self.fine, self.subdomain);
             let compared = Compared { key: KEY, subdomain, points, values, expected: &expected };
             let diagonal = |i: usize, k: usize| if i == 0 { first[k] } else { last[k] };
-            let piece = compared.piece(|k| self.areas[k], |k| (diagonal(i, k) * diagonal(j, k)).sqrt());
+            let piece = compared.piece(|k| self.area(k), |k| (diagonal(i, k) * diagonal(j, k)).sqrt());
             Ok(self.with_tails(piece, &at_nodes, Kind::Diffusion))
         };
         wanted.iter().filter(varies).map(piece).collect()
