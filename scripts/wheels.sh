@@ -24,6 +24,6 @@ if [ $# -eq 0 ]; then set -- x86_64 aarch64; fi
 for architecture in "$@"; do
     triple=$architecture-unknown-linux-gnu
     if command -v rustup >/dev/null; then rustup target add "$triple" >/dev/null 2>&1 || true; fi
-    maturin build --release --target "$triple" --zig --compatibility manylinux_2_28 --out "$target/wheels"
+    maturin build --profile dist --target "$triple" --zig --compatibility manylinux_2_28 --out "$target/wheels"
 done
 ls -l "$target/wheels"

@@ -80,7 +80,7 @@ class Environment:
             for old in wheels.glob("*.whl"):
                 old.unlink()
             variables = {**os.environ, "CARGO_TARGET_DIR": str(target())}
-            maturin = [str(self.python), "-m", "maturin", "build", "--release", "--quiet", "--out", str(wheels)]
+            maturin = [str(self.python), "-m", "maturin", "build", "--profile", "dist", "--quiet", "--out", str(wheels)]
             subprocess.run(maturin, cwd=ROOT, env=variables, check=True, stdout=sys.stderr)
             (wheel,) = wheels.glob("*.whl")
             self._run_pip(["--force-reinstall", "--no-deps", str(wheel)])

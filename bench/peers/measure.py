@@ -276,7 +276,7 @@ def repeat(clients: dict[str, Client], problem: str, chosen: dict[str, list[dict
                 if number >= 3 and seldom or "failure" in point:
                     continue
                 try:
-                    answer = clients[system].ask(do="time", problem=problem, config=point["config"], atleast=0.01)
+                    answer = clients[system].ask(do="time", problem=problem, config=point["config"], atleast=0.05)
                 except Failed as failure:
                     point["failure"] = str(failure)
                     say(f"  {problem}: {SYSTEMS[system][0]} {point['config']}: {failure}")

@@ -162,6 +162,12 @@ pub fn magnification(j: [[f64; 2]; 2]) -> f64 {
     determinant(j).abs()
 }
 
+/// `|det J|` of a map at reference points. An affine map has one for all of them.
+pub fn magnifications(map: &dyn Map, xi: &[Point]) -> impl Iterator<Item = f64> {
+    let common = map.affine().map(|affine| magnification(affine.jacobian));
+    xi.iter().map(move |&xi| common.unwrap_or_else(|| magnification(map.jacobian(xi))))
+}
+
 /// `J^-1`: the rows are the gradients of the reference coordinates, `I[k][a] = dxi_k / dx_a`.
 pub fn inverse2(j: [[f64; 2]; 2]) -> [[f64; 2]; 2] {
     let det = determinant(j);

@@ -19,7 +19,7 @@ use crate::domain::sample::Sample;
 use crate::domain::vertex::{
     BoundarySide, Material, Vertex, conormal, diffusion, sample, sector, straight_side, tensor,
 };
-use crate::problem::field::Field;
+use crate::problem::field::{Field, FieldRef};
 use crate::problem::model::ConditionKind;
 
 /// A residual of so many roundings of the data is none.
@@ -89,7 +89,7 @@ impl Series {
     /// Polynomials that follow smooth data as far as so many points per side of an element do.
     pub fn new(points: usize) -> Self {
         let degree = (points / 2 + 2).clamp(LOWEST, HIGHEST);
-        Series { degree, nodes: gauss(degree + 2).0, factors: VecDeque::new() }
+        Series { degree, nodes: gauss(degree + 1).0, factors: VecDeque::new() }
     }
 
     /// How far polynomials are from satisfying everything on a neighbourhood, beyond rounding, in units of the source.
@@ -264,12 +264,16 @@ impl Rows<'_> {
         let a = tensor(material.equation, &points)?;
         let mut first = [vec![0.0; offsets.len()], vec![0.0; offsets.len()]];
         // -(div a) . grad u, div a = (d_x a11 + d_y a21, d_x a12 + d_y a22)
+        let mut last: Option<(&FieldRef, [Vec<f64>; 2])> = None;
         for (d, row) in diffusion(material.equation)?.into_iter().enumerate() {
             for (k, field) in row.into_iter().enumerate() {
-                if let Some(field) = field.filter(|field| field.constant().is_none()) {
-                    let slopes = gradient(field.as_ref(), &points, radius)?;
-                    first[k].iter_mut().zip(&slopes[d]).for_each(|(v, slope)| *v -= slope);
-                }
+                let Some(field) = field.filter(|field| field.constant().is_none()) else { continue };
+                // One number in all directions is asked for once.
+                let (_, slopes) = match last.take().filter(|(known, _)| Arc::ptr_eq(known, field)) {
+                    Some(known) => last.insert(known),
+                    None => last.insert((field, gradient(field.as_ref(), &points, radius)?)),
+                };
+                first[k].iter_mut().zip(&slopes[d]).for_each(|(v, slope)| *v -= slope);
             }
         }
         let mut zeroth = vec![0.0; offsets.len()];

@@ -1,5 +1,7 @@
 //! A vertex of a decomposition with all that lies about it: sectors with their equations, and sides of the boundary.
 
+use std::sync::Arc;
+
 use crate::base::error::{Error, Result};
 use crate::domain::exponents::Sector;
 use crate::domain::map::Point;
@@ -84,7 +86,10 @@ pub(super) fn tensor(equation: &Equation, points: &Sample) -> Result<[Vec<f64>; 
         None => Ok(vec![0.0; points.x.len()]),
         Some(field) => points.values(field.as_ref(), "equation.diffusion", 0),
     };
-    Ok([value(a)?, value(b)?, value(c)?, value(d)?])
+    let first = value(a)?;
+    // One number in all directions is asked for once.
+    let last = if d.zip(a).is_some_and(|(d, a)| Arc::ptr_eq(d, a)) { first.clone() } else { value(d)? };
+    Ok([first, value(b)?, value(c)?, last])
 }
 
 /// `a' n`: the flux is its product with the gradient.

@@ -72,8 +72,8 @@ impl LocalFactor {
         let (rank, values) = (k.ncols(), traces.len());
         // K' [E F]
         let mut all = Scratch::new(rank, values + f.ncols());
-        for (j, &(row, entry)) in traces.iter().enumerate() {
-            all.col_mut(j).copy_from(faer::Scale(entry) * k.row(row).transpose());
+        for i in 0..rank {
+            traces.iter().enumerate().for_each(|(j, &(row, entry))| all[(i, j)] = entry * k[(row, i)]);
         }
         multiply(all.as_mut().subcols_mut(values, f.ncols()), k.transpose(), f.as_ref());
         normal.solve(all.as_mut());
@@ -86,7 +86,7 @@ impl LocalFactor {
             probed[(row, f.ncols())] = entry * mixture[(j, 0)];
         }
         probed.as_mut().subcols_mut(0, f.ncols()).copy_from(&f);
-        let mut corrected = Mat::zeros(rank, f.ncols() + 1);
+        let mut corrected = Scratch::new(rank, f.ncols() + 1);
         corrected.as_mut().subcols_mut(0, f.ncols()).copy_from(data);
         multiply(corrected.as_mut().subcols_mut(f.ncols(), 1), y, mixture.as_ref());
         let correction = normal.correct(probed.as_ref(), corrected.as_mut());

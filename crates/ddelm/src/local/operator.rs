@@ -13,7 +13,7 @@ use std::sync::Arc;
 use crate::base::error::{Error, Result};
 use crate::domain::collocation::{Collocation, Layout, Nodes};
 use crate::domain::decomposition::{Behind, Edge, Piece, Subdomain, part_name, width_across};
-use crate::domain::map::{Point, magnification, side_speed};
+use crate::domain::map::{Point, magnification, magnifications, side_speed};
 use crate::domain::shape::Shape;
 use crate::local::carried::{along_edge, carries, drift};
 use crate::local::places::{Places, Scene};
@@ -287,8 +287,8 @@ pub fn local_rows(
     let interior_scale: Arc<[f64]> = sizes.iter().zip(&collocation.interior).map(scale).collect::<Result<_>>()?;
     let interior: Symbols = symbols.iter().zip(&*interior_scale).map(|(symbol, &scale)| symbol.scaled(scale)).collect();
     // Of the product, since in a ring both factors go through many orders of magnitude.
-    let jacobians = collocation.interior.iter().map(|&xi| magnification(map.jacobian(xi)));
-    sizes.iter_mut().zip(jacobians).for_each(|(size, area)| *size *= area);
+    let areas = magnifications(map, &collocation.interior);
+    sizes.iter_mut().zip(areas).for_each(|(size, area)| *size *= area);
 
     let mut rows = LocalRows {
         interior,
@@ -339,8 +339,7 @@ pub fn local_rows(
         let size = collocation.shape.area() * sizes.iter().sum::<f64>() / sizes.len() as f64;
         rows.balance = Some(balance(scene, s, collocation, weights, size)?);
         let dear = map.affine().is_none() && map.form().is_some();
-        let area = |&xi: &Point| magnification(map.jacobian(xi));
-        rows.areas = dear.then(|| collocation.integration.inside.iter().map(area).collect());
+        rows.areas = dear.then(|| magnifications(map, &collocation.integration.inside).collect());
     }
     Ok(rows)
 }
@@ -380,12 +379,12 @@ fn balance(scene: &Scene<'_>, s: usize, collocation: &Collocation, weights: Weig
     };
     let around = fluxes.iter().zip(&rule.around_weights).enumerate().map(through).collect();
     let places = scene.places(s, &rule.inside);
-    let over = |(i, term): (usize, Symbol)| {
-        let area = magnification(map.jacobian(rule.inside[i]));
-        term.scaled(scale * rule.inside_weights[i] * area)
-    };
     let inside = match problem.lower_order(&places)? {
-        Some(terms) => places.pull_back(&terms).enumerate().map(over).collect(),
+        Some(terms) => {
+            let weights = rule.inside_weights.iter().zip(magnifications(map, &rule.inside));
+            let over = |(term, (w, area)): (Symbol, (&f64, f64))| term.scaled(scale * w * area);
+            places.pull_back(&terms).zip(weights).map(over).collect()
+        }
         None => Symbols::new(),
     };
     Ok(Balance { around, inside, scale })

@@ -8,7 +8,7 @@ use faer::Mat;
 use crate::base::error::{Error, Result};
 use crate::domain::collocation::Collocations;
 use crate::domain::decomposition::{Decomposition, part_name};
-use crate::domain::map::{Point, magnification};
+use crate::domain::map::{Point, magnifications};
 use crate::domain::sample::Sample;
 use crate::local::operator::{LocalRows, PerimeterRow};
 use crate::local::places::Places;
@@ -76,12 +76,11 @@ impl RightHandSide<'_> {
         let whole = match rows.balance_scale {
             Some(scale) => {
                 let rule = &collocation.integration;
-                let area = |i: usize| match &rows.areas {
-                    Some(areas) => areas[i],
-                    None => magnification(map.jacobian(rule.inside[i])),
-                };
-                let weights: Vec<f64> =
-                    rule.inside_weights.iter().enumerate().map(|(i, w)| scale * w * area(i)).collect();
+                let mut weights: Vec<f64> = rule.inside_weights.iter().map(|w| scale * w).collect();
+                match &rows.areas {
+                    Some(areas) => weights.iter_mut().zip(&**areas).for_each(|(w, area)| *w *= area),
+                    None => weights.iter_mut().zip(magnifications(map, &rule.inside)).for_each(|(w, area)| *w *= area),
+                }
                 Some((self.loads(&rule.inside, s)?, weights))
             }
             None => None,
@@ -106,7 +105,7 @@ impl RightHandSide<'_> {
         let at = |xi: &[Point]| Sample::new(place, xi.iter().copied()).values(source, key, s);
         let mut load = at(&collocation.interior)?;
         let rule = &collocation.integration;
-        let areas = rule.inside.iter().map(|&xi| magnification(place.map.jacobian(xi)));
+        let areas = magnifications(place.map.as_ref(), &rule.inside);
         load.push(at(&rule.inside)?.iter().zip(&rule.inside_weights).zip(areas).map(|((f, w), a)| f * w * a).sum());
         Ok(load)
     }

@@ -15,7 +15,7 @@ use faer::{Mat, MatMut, MatRef, Par, Spec};
 use super::{Scratch, multiply, multiply_add, solve_upper, solve_upper_transpose};
 
 /// Rows of `K'K` that are one product, up to the diagonal.
-const BLOCK: usize = 24;
+const BLOCK: usize = 8;
 
 /// K with the Cholesky factor L of `K'K`.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use crate::base::error::Result;
 use crate::domain::decomposition::Decomposition;
-use crate::domain::map::{Point, magnification};
+use crate::domain::map::{Point, magnification, magnifications};
 use crate::domain::sample::Sample;
 use crate::domain::shape::{PerShape, Shape};
 use crate::problem::ellipticity;
@@ -180,7 +180,7 @@ impl<'a> Patch<'a> {
         let Places { nodes, fine, areas } = grid.places.of(map.shape());
         let magnifications = match map.affine() {
             Some(map) => Magnifications::Same(magnification(map.jacobian)),
-            None => Magnifications::Each(fine.iter().map(|&xi| magnification(map.jacobian(xi))).collect()),
+            None => Magnifications::Each(magnifications(map, fine).collect()),
         };
         let [nodes, fine] = [nodes, fine].map(|points| Sample::inside(place, points.clone()));
         Patch { subdomain, sampler: &grid.sampler, nodes, fine, areas, magnifications }
