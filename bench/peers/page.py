@@ -231,7 +231,7 @@ def draw(problem: str, systems: dict[str, list[dict]], path: Path) -> None:
     matplotlib.rcParams.update({"svg.hashsalt": "peers", "svg.fonttype": "none", "font.size": 10})
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(figsize=(6.4, 4.0), layout="constrained")
+    figure, axes = pyplot.subplots(figsize=(7.6, 4.0), layout="constrained")
     for system, points in systems.items():
         line = [(seconds, max(error, 1e-14)) for seconds, error in front(points) if error < 0.5]
         if line:
@@ -250,7 +250,8 @@ def draw(problem: str, systems: dict[str, list[dict]], path: Path) -> None:
     axes.set_ylabel("relative L2 error")
     axes.set_title(PROBLEMS[problem].title, fontsize=10)
     axes.grid(True, which="major", color="#dddddd")
-    axes.legend(fontsize=8)
+    # Beside the axes: slow systems fill every corner.
+    figure.legend(loc="outside right upper", fontsize=8)
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)
     path.write_text("\n".join(text.rstrip() for text in path.read_text().splitlines()) + "\n")

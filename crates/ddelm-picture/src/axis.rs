@@ -12,7 +12,7 @@ const TICK: f64 = 4.0;
 /// Digits after the point of a label: more than a number has.
 const MOST_DECIMALS: f64 = 20.0;
 /// Relative differences below this are rounding: an axis does not magnify them.
-pub const ROUNDING: f64 = 1e-8;
+const ROUNDING: f64 = 1e-8;
 
 /// An axis of a plot.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +35,11 @@ pub struct Ticks {
     pub factor: Option<String>,
 }
 
+/// Whether values between these are one number and its rounding.
+pub fn is_flat(min: f64, max: f64) -> bool {
+    max - min <= ROUNDING * max.abs().max(min.abs())
+}
+
 impl Axis {
     /// An axis with a given range.
     pub fn new(label: impl Into<String>, range: [f64; 2]) -> Self {
@@ -50,7 +55,7 @@ impl Axis {
             let (a, b) = (min.log10(), max.log10());
             let room = (0.06 * (b - a)).max(0.15);
             [10f64.powf(a - room), 10f64.powf(b + room)]
-        } else if max - min > ROUNDING * max.abs().max(min.abs()) {
+        } else if !is_flat(min, max) {
             let room = 0.05 * (max - min);
             [min - room, max + room]
         } else {

@@ -1,6 +1,6 @@
 //! From numbers to colours.
 
-use super::axis::{Axis, ROUNDING};
+use super::axis::{Axis, is_flat};
 use super::scene::Colour;
 
 /// A run of colours that reads as a scale, also for readers who do not tell red from green.
@@ -59,7 +59,7 @@ impl ColourScale {
             return ColourScale { map: ColourMap::BlueRed, axis: Axis::new(label, [-size, size]) };
         }
         // A constant would show its rounding errors.
-        let range = if max - min > ROUNDING * size {
+        let range = if !is_flat(min, max) {
             [min, max]
         } else {
             let (middle, room) = if size.is_finite() { (0.5 * (min + max), 0.1 * size) } else { (0.0, 0.0) };

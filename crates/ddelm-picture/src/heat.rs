@@ -1,6 +1,6 @@
 //! A field as colours over the domain, with axes and a colour bar.
 
-use super::axis::{Axis, NORMAL};
+use super::axis::{Axis, NORMAL, is_flat};
 use super::colour::ColourScale;
 use super::contour::contour;
 use super::scene::{Anchor, Area, INK, Item, Pen, Place, Scene};
@@ -137,6 +137,10 @@ impl HeatMap {
 
     fn draw_contours(&self, scene: &mut Scene, grid: &Grid, area: Area) {
         let axis = &self.scale.axis;
+        let (min, max) = grid.values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), &v| (a.min(v), b.max(v)));
+        if is_flat(min, max) {
+            return;
+        }
         let ticks = axis.ticks(12);
         // Contours of a logarithmic scale are those of the logarithm.
         let sizes = Grid { values: grid.values.iter().map(|v| v.abs()).collect(), ..grid.clone() };
@@ -188,6 +192,26 @@ mod tests {
         let (top_left, top_right) = (light(pixels[0]), light(pixels[columns - 1]));
         let bottom_left = light(pixels[(rows - 1) * columns]);
         assert!(top_right > top_left && top_left > bottom_left, "u grows to the right and upwards");
+    }
+
+    #[test]
+    fn a_constant_has_no_contours_of_its_rounding() {
+        let strokes = |scene: Scene| -> usize {
+            let of = |item: &Item| match item {
+                Item::Strokes { strokes, .. } => strokes.len(),
+                _ => 0,
+            };
+            scene.items.iter().map(of).sum()
+        };
+        let mut map = map([0.0, 1.0, 0.0, 1.0]);
+        assert!(strokes(map.scene()) > 0);
+        map.grid
+            .values
+            .iter_mut()
+            .enumerate()
+            .for_each(|(k, v)| *v = 1.0 + if k % 3 == 0 { 1e-16 * k as f64 } else { -1e-15 });
+        map.scale = ColourScale::of_values("u", &map.grid.values);
+        assert_eq!(strokes(map.scene()), 0);
     }
 
     #[test]

@@ -46,10 +46,10 @@ def test_unknown_options_name_the_nearest():
     ("arguments", "message"),
     [
         ({"source": "sine(x)", **LAPLACE}, "equation.source: unknown name `sine` .*\nhint: did you mean `sin`"),
-        ({"boundary": {"left": ddelm.Neumann()}}, "no condition on the right and bottom and top side"),
+        ({"boundary": {"left": ddelm.Neumann()}}, "no condition on the right, bottom and top"),
         ({"boundary": {"west": ddelm.Neumann()}}, "there is no side 'west'"),
         ({"boundary": ddelm.Neumann(), **LAPLACE}, "besides dirichlet"),
-        ({"domain": (0, 1), **LAPLACE}, "domain = .*two intervals"),
+        ({"domain": (0, 1), **LAPLACE}, "domain = .*two intervals\nhint: .*ddelm.Domain.polygon"),
         ({}, "no condition on the left"),
     ],
 )
@@ -65,7 +65,7 @@ def test_problems(arguments, message):
         ({"diffusion": [1, 2, 3], **LAPLACE}, "equation.diffusion: expected"),
         ({"diffusion": [1, 2], **LAPLACE}, "2 x 2 nested list"),
         ({"advection": 1.0, **LAPLACE}, "equation.advection: expected two components"),
-        ({"boundary": {"left": 0.0}, **LAPLACE}, r"boundary\['left'\]: expected ddelm.Dirichlet"),
+        ({"boundary": {"left": 0.0}, **LAPLACE}, r"boundary\['left'\]: expected ddelm.Dirichlet.*\nhint: ddelm.Dirichlet\(0.0\) gives"),
         ({"diffusion": "x", "diffusion_gradient": lambda x, y: (1, 0), **LAPLACE}, "goes with a function"),
     ],
 )

@@ -59,6 +59,7 @@ def test_solvers_and_checks_show_sizes():
     problem = ddelm.Problem(source=1.0, dirichlet=0.0)
     solver = ddelm.Solver(problem, subdomains=(2, 2), points=8, corners="none")
     assert "2 x 2 subdomains, 8 points" in Text(solver._repr_html_()).text
+    assert repr(solver).startswith("<ddelm.Solver: -\u0394u = 1, 2 x 2 subdomains, 8 points")
     check = problem.check(subdomains=(2, 2), points=8, corners="none")
     assert "2 x 2 subdomains, 8 points" in check["sizes"] and "less than" in check["cost"]
     assert str(check).splitlines()[0] == "equation   -\u0394u = 1" and "2 x 2" in Text(check._repr_html_()).text
@@ -91,6 +92,19 @@ def test_pyvista_has_the_fields(wave):
     grid = wave.to_pyvista(resolution=4)
     assert grid.n_cells == 6 * 16 and {"u", "gradient", "flux"} <= set(grid.array_names)
     assert np.abs(grid["u"] - wave(*grid.points.T[:2])).max() < 1e-12
+
+
+def test_pyvista_has_colours_next_to_a_corner():
+    # The gradient is infinite at the inner corner, and the residual is rounding over the square of the distance.
+    corners = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]
+    problem = ddelm.Problem(source=1.0, dirichlet=0.0, domain=ddelm.Domain.polygon(corners))
+    pytest.importorskip("pyvista")
+    mesh = ddelm.solve(problem, points=10).to_pyvista()
+    assert np.isfinite(mesh["u"]).all()
+    for name, most in (("gradient", 10.0), ("flux", 10.0), ("residual", 1.0)):
+        values = mesh[name]
+        assert np.isnan(values).mean() < 0.5, name
+        assert not np.isinf(values).any() and np.nanmax(np.abs(values)) < most, (name, np.nanmax(np.abs(values)))
 
 
 def test_sliders_solve_again():

@@ -49,6 +49,11 @@ def test_colours_tell_the_sign(wave):
     flat = ddelm.solve(ddelm.Problem(source=0.0, dirichlet=2.0), subdomains=(2, 2), points=8)
     low, high = flat.plot(resolution=20).collections[0].get_clim()
     assert low < 1.9 and high > 2.1
+    # Nor are there lines of its rounding errors: the colours, the borders inside and around it.
+    lines = [len(ax.collections) for ax in (flat.plot(resolution=20, contours=True), flat.plot(resolution=20))]
+    assert lines[0] == lines[1]
+    with pytest.raises(TypeError, match="contours = 'yes'.*\nhint: for example contours=12"):
+        flat.plot(contours="yes")
 
 
 def test_a_line_shows_the_exact_solution_and_the_borders(wave):

@@ -58,7 +58,6 @@ pub enum Command {
     /// Print the manual page
     Man(completions::Man),
     /// Print every key of problem files and every name of formulas, as Markdown
-    #[command(hide = true)]
     Reference(reference::Reference),
 }
 

@@ -31,6 +31,9 @@ impl Reference {
         if self.part != Some(Part::Formulas) {
             text.extend(reference().iter().filter(|table| !table.keys.is_empty()).map(keys));
         }
+        if self.part.is_none() {
+            text += "## Formulas\n\n";
+        }
         if self.part != Some(Part::Keys) {
             text += &formulas();
         }
@@ -42,9 +45,14 @@ impl Reference {
 fn keys(table: &Table) -> String {
     let title = match table.path {
         "" => "At the top of the file".into(),
+        path if table.several => format!("`[[{path}]]`"),
         path => format!("`[{path}]`"),
     };
-    let mut text = format!("## {title}\n\n| key | takes | unless given | meaning |\n| --- | --- | --- | --- |\n");
+    let mut text = format!("## {title}\n\n");
+    if !table.about.is_empty() {
+        text += &format!("{}\n\n", table.about);
+    }
+    text += "| key | takes | unless given | meaning |\n| --- | --- | --- | --- |\n";
     for key in &table.keys {
         text += &format!("| `{}` | {} | {} | {} |\n", key.name, key.value, key.default, key.about);
     }

@@ -105,5 +105,5 @@ def _check(condition: object, name: str) -> None:
     if not isinstance(condition, _CONDITIONS):
         raise TypeError(
             f"{name}: expected ddelm.Dirichlet, Neumann, Robin, SimplySupported or Clamped, "
-            f"not `{type(condition).__name__}`"
+            f"not `{type(condition).__name__}`\nhint: ddelm.Dirichlet({condition!r}) gives u there"
         )

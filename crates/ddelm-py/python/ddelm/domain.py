@@ -193,7 +193,8 @@ def as_domain(domain: Union[Domain, DomainLike]) -> Domain:
         ends = [float(x0), float(x1)], [float(y0), float(y1)]
     except (TypeError, ValueError):
         raise ValueError(
-            f"domain = {domain!r}: expected a ddelm.Domain, or two intervals\nhint: for example ((0, 1), (0, 1))"
+            f"domain = {domain!r}: expected a ddelm.Domain, or two intervals\n"
+            "hint: for example ((0, 1), (0, 1)); corners make a ddelm.Domain.polygon"
         ) from None
     return Domain(x=ends[0], y=ends[1])
 

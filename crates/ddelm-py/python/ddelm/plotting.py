@@ -130,8 +130,7 @@ class Picture:
             room = 0.2 * (high - low)
             least, most = max(least, low - room), min(most, high + room)
         size = max(abs(least), abs(most))
-        if most - least <= 1e-8 * size or size == 0:
-            # A constant would show its rounding errors.
+        if _is_flat(least, most):
             room = 0.1 * size if size > 0 else 1.0
             return {"norm": Normalize(least - room, most + room), "cmap": "viridis"}
         if min(-least, most) > _BOTH_SIGNS * (most - least):
@@ -180,6 +179,10 @@ class Picture:
         from matplotlib.ticker import LogLocator, MaxNLocator
 
         count = 10 if contours is True else contours
+        if isinstance(count, str) or not (isinstance(count, int) or np.all(np.isfinite(count))):
+            raise TypeError(f"contours = {count!r}: expected True, a number of lines or their values\nhint: for example contours=12")
+        if isinstance(count, int) and _is_flat(float(np.nanmin(values)), float(np.nanmax(values))):
+            return
         locator = None
         if isinstance(count, int):
             locator = LogLocator() if self.field in _SIZES else MaxNLocator(count)
@@ -233,8 +236,14 @@ class Picture:
         ax.set(xlabel="x", ylabel="y", title=f"log₁₀ {title}" if self.field in _SIZES else title)
         (x0, x1), (y0, y1) = self.solution.domain
         longest = max(x1 - x0, y1 - y0)
+        ax.locator_params(nbins=5)
         ax.set_box_aspect(((x1 - x0) / longest, (y1 - y0) / longest, 0.6))
         return cast("matplotlib.axes.Axes", ax)
+
+
+def _is_flat(least: float, most: float) -> bool:
+    """Whether values are a constant, whose rounding errors nobody wants to see."""
+    return most - least <= 1e-8 * max(abs(least), abs(most))
 
 
 def _lines(ax: Any, lines: Sequence[Array], **style: Any) -> None:

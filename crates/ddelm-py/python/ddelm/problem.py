@@ -249,7 +249,8 @@ class Plate(Problem):
     rigidity : field
         D.
     boundary : condition, or dict of conditions
-        `ddelm.SimplySupported` or `ddelm.Clamped`, for every side or for the named parts of the boundary.
+        `ddelm.SimplySupported` or `ddelm.Clamped`, for every side or for the named parts of the boundary; simply supported
+        unless given.
     domain : ((x0, x1), (y0, y1)), or `ddelm.Domain`
         The rectangle, or another domain.
     exact, exact_gradient
@@ -470,8 +471,10 @@ class _Known:
 def _complete(conditions: list[Optional[Condition]], example: str, names: Sequence[str]) -> list[Condition]:
     missing = [name for name, condition in zip(names, conditions) if condition is None]
     if missing:
+        *most, last = missing
+        listed = f"{', '.join(most)} and {last}" if most else f"{last} side"
         raise ValueError(
-            f"boundary: there is no condition on the {' and '.join(missing)} side\n"
+            f"boundary: there is no condition on the {listed}\n"
             f"hint: for example {example} for every side, or boundary={{{missing[0]!r}: ...}}"
         )
     return [condition for condition in conditions if condition is not None]

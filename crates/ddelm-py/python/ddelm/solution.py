@@ -487,6 +487,8 @@ class Solution:
         rows = self.report._rows()
         if self.report.estimate is None and self._estimate is not None:
             rows.append(("estimated error", f"L2 {self._estimate.l2:.1e}"))
+        elif self.report.errors is None and self.report.estimate is None and self.problem is not None:
+            rows.append(("error", "not estimated yet: u.estimate does"))
         problem = "" if self.problem is None else _html.mathematics(self.problem._core.equation()[0])
         image = base64.b64encode(self._core.thumbnail()).decode()
         picture = f'<img src="data:image/png;base64,{image}" alt="u over the domain" style="width:320px">'

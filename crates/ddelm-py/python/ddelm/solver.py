@@ -249,6 +249,10 @@ class Solver:
         warn(dict.fromkeys(warning for solution in solutions for warning in solution.report.warnings))
         return solutions
 
+    def __repr__(self) -> str:
+        sizes = next(text for name, text in self._case.check() if name == "sizes")
+        return f"<ddelm.Solver: {self.problem._core.equation()[0]}, {sizes.splitlines()[0]}>"
+
     def _repr_html_(self) -> str:
         rows = [("factored", _html.mathematics(self.problem._core.equation()[0]))]
         rows += [(name, _html.code(text)) for name, text in self._case.check() if name in ("sizes", "cost")]

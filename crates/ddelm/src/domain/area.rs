@@ -358,18 +358,25 @@ impl Domain {
     }
 }
 
+/// A number with four digits of a size, and no zeros that say nothing.
+fn four_digits(value: f64, size: f64) -> String {
+    let decimals = (3.0 - size.log10().floor()).max(0.0) as usize;
+    let text = format!("{value:.decimals$}");
+    if decimals > 0 { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+}
+
 /// The domain in a few words.
 impl fmt::Display for Domain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x0, x1, y0, y1] = self.bounding_box();
+        let about = || {
+            let [x0, x1, y0, y1] = self.bounding_box().map(|end| four_digits(end, (x1 - x0).max(y1 - y0)));
+            format!("{x0} < x < {x1}, {y0} < y < {y1}")
+        };
         match &self.extent {
             Extent::Rectangle(_) => write!(f, "{x0} < x < {x1}, {y0} < y < {y1}"),
-            Extent::Outline(_) => write!(f, "an outline within {x0:.4} < x < {x1:.4}, {y0:.4} < y < {y1:.4}"),
-            Extent::Mesh(mesh) => write!(
-                f,
-                "a mesh of {} elements within {x0:.4} < x < {x1:.4}, {y0:.4} < y < {y1:.4}",
-                mesh.elements.len()
-            ),
+            Extent::Outline(_) => write!(f, "an outline within {}", about()),
+            Extent::Mesh(mesh) => write!(f, "a mesh of {} elements within {}", mesh.elements.len(), about()),
         }
     }
 }

@@ -27,6 +27,14 @@ fn a_rectangle_is_cut_by_counts_by_size_or_by_itself() {
 }
 
 #[test]
+fn an_outline_is_told_with_the_digits_that_it_has() {
+    let told = |size: f64| polygon(&[[0.0, 0.0], [2.0 * size, 0.0], [0.0, size / 3.0]]).to_string();
+    assert_eq!(told(1.0), "an outline within 0 < x < 2, 0 < y < 0.333");
+    assert_eq!(told(1e-7), "an outline within 0 < x < 0.0000002, 0 < y < 0.0000000333");
+    assert_eq!(told(3e5), "an outline within 0 < x < 600000, 0 < y < 100000");
+}
+
+#[test]
 fn a_divided_side_has_its_parts_in_the_decomposition() {
     let domain = unit().with_side_part("k", 0, "inlet", [0.3, 0.6]).unwrap();
     assert_eq!(domain.parts(), ["left", "right", "bottom", "top", "inlet"]);

@@ -12,6 +12,10 @@ use super::{ROOT, boundary, choices, domain, eigenvalues, equation, names, nonli
 pub struct Table {
     /// Its path: `discretization`; empty for the top of the file. `NAME` stands for a name of the user's.
     pub path: &'static str,
+    /// Whether there may be several of them, in double brackets: `[[domain.hole]]`.
+    pub several: bool,
+    /// How its keys go together; empty where each stands for itself.
+    pub about: &'static str,
     /// Its keys. Tables inside of it are tables of their own.
     pub keys: Vec<Key>,
 }
@@ -58,6 +62,38 @@ const LISTS: &[(&str, &[&str])] = &[
     ("output", output::OUTPUT),
     ("eigenvalues", eigenvalues::EIGENVALUES),
     ("time", time::TIME),
+];
+
+/// Tables of which there may be several.
+const SEVERAL: &[&str] = &["domain.outline", "domain.hole", "domain.region", "boundary.SIDE.part"];
+
+/// How the keys of a table go together, where that is not clear from each.
+const ABOUT: &[(&str, &str)] = &[
+    (
+        "domain",
+        "One of: x and y (a rectangle), polygon, circle, ellipse, outline, mesh. All but a mesh, which has its own, may have holes and regions.",
+    ),
+    (
+        "domain.outline",
+        "The pieces of an outline, one after the other. Each is one of: line, arc, spline, curve with t.",
+    ),
+    ("domain.hole", "One of: x and y, polygon, circle, ellipse, outline."),
+    (
+        "domain.region",
+        "A part of the domain with coefficients of its own. One of: x and y, polygon, circle, ellipse, outline.",
+    ),
+    ("equation", "Either these, or plate."),
+    ("boundary", "A condition that stands here, as in [boundary.NAME], holds on every part that has none of its own."),
+    (
+        "boundary.NAME",
+        "A condition on a part of the boundary. One of: dirichlet, neumann, robin; of a plate, dirichlet with laplacian or normal.",
+    ),
+    ("boundary.SIDE.part", "A stretch of a side of a rectangle, along x or y, with a condition as in [boundary.NAME]."),
+    ("discretization", "Either points, with subdomains (of a rectangle) or size; or tolerance."),
+    ("fields.NAME", "Either file, or a random field: alpha, modes, seed."),
+    ("nonlinear", "For equations and conditions with u in them."),
+    ("eigenvalues", "With this table eigenvalues are found, and no source is needed."),
+    ("time", "With this table the equation is u_t = -L u + f. Either steps or tolerance."),
 ];
 
 const FIELD: &str = "number or formula";
@@ -120,12 +156,7 @@ const TEXTS: &[(&str, [&str; 4])] = &[
     ("domain.outline.arc", ["to", "degrees", "", "where it ends; counter-clockwise if larger"]),
     (
         "domain.hole",
-        [
-            "name",
-            "string",
-            "hole, or hole-1, hole-2, ...",
-            "its name: of the sides of a hole for conditions, of a region for [equation.regions.NAME]",
-        ],
+        ["name", "string", "hole, or hole-1, hole-2, ...", "its name, for the condition on its sides: [boundary.NAME]"],
     ),
     ("domain.hole", ["x", "[from, to]", "", "the ends in x, of a rectangle"]),
     ("domain.hole", ["y", "[from, to]", "", "the ends in y, of a rectangle"]),
@@ -142,15 +173,7 @@ const TEXTS: &[(&str, [&str; 4])] = &[
     ("domain.hole", ["circle", "{ center, radius }", "", "as in [domain]"]),
     ("domain.hole", ["ellipse", "{ center, axes, angle }", "", "as in [domain]"]),
     ("domain.hole", ["outline", "array of pieces", "", "as in [domain]"]),
-    (
-        "domain.region",
-        [
-            "name",
-            "string",
-            "",
-            "its name: of the sides of a hole for conditions, of a region for [equation.regions.NAME]",
-        ],
-    ),
+    ("domain.region", ["name", "string", "", "its name, for its coefficients: [equation.regions.NAME]"]),
     ("domain.region", ["x", "[from, to]", "", "the ends in x, of a rectangle"]),
     ("domain.region", ["y", "[from, to]", "", "the ends in y, of a rectangle"]),
     ("domain.region", ["polygon", "[[x, y], ...]", "", "corners in order, either way round"]),
@@ -180,10 +203,7 @@ const TEXTS: &[(&str, [&str; 4])] = &[
     ("equation.regions.NAME", ["source", "number or formula", "that of [equation]", "f in the region"]),
     ("boundary", ["periodic", "[\"x\"], [\"x\", \"y\"] or pairs of names", "none", "sides that are one and the same"]),
     ("boundary", ["mean", "number", "none", "the mean of u, where nothing else fixes it"]),
-    (
-        "boundary.SIDE.part",
-        ["from", "number", "", "where the part of a rectangle's side begins; it takes a condition as well"],
-    ),
+    ("boundary.SIDE.part", ["from", "number", "", "where it begins"]),
     ("boundary.SIDE.part", ["to", "number", "", "where it ends"]),
     ("boundary.SIDE.part", ["name", "string", "left-1, left-2, ...", "its name"]),
     ("nonlinear", ["initial", FIELD, "from the boundary values", "the first iterate of Newton's method"]),
@@ -202,7 +222,7 @@ const TEXTS: &[(&str, [&str; 4])] = &[
     ("equation", ["source", FIELD, "", "the right-hand side f"]),
     ("equation.plate", ["load", FIELD, "", "q in D Laplacian^2 u = q"]),
     ("equation.plate", ["rigidity", "positive number", "1", "D, the same everywhere"]),
-    ("boundary.NAME", ["dirichlet", FIELD, "", "u on the boundary, or on a side"]),
+    ("boundary.NAME", ["dirichlet", FIELD, "", "u on the boundary"]),
     ("boundary.NAME", ["neumann", FIELD, "", "the flux n . a grad u out of the domain"]),
     ("boundary.NAME", ["laplacian", FIELD, "", "of a plate, with dirichlet: Laplacian u (simply supported: 0)"]),
     ("boundary.NAME", ["normal", FIELD, "", "of a plate, with dirichlet: du/dn (clamped: 0)"]),
@@ -218,7 +238,10 @@ const TEXTS: &[(&str, [&str; 4])] = &[
         ],
     ),
     ("discretization", ["subdomains", "[nx, ny]", "", "subdomains in x and y; 4 x 4 to 16 x 16 is usual"]),
-    ("discretization", ["size", "number", "", "about the largest side of a subdomain"]),
+    (
+        "discretization",
+        ["size", "number", "from the outline; a rectangle needs one", "about the largest side of a subdomain"],
+    ),
     ("discretization", ["points", "whole number", "", "intervals per side of a subdomain; 10 to 24 is usual"]),
     ("discretization", ["neurons", "whole number", "points^2", "neurons per subdomain"]),
     ("discretization", ["nodes", "\"chebyshev\" or \"uniform\"", "of the preset", "where the collocation nodes lie"]),
@@ -379,7 +402,7 @@ const TEXTS: &[(&str, [&str; 4])] = &[
         [
             "file",
             "name of an .npz file",
-            "random",
+            "",
             "data on a grid (arrays x, y and values), through which a spline goes; or a random field (a, w, b)",
         ],
     ),
@@ -391,6 +414,8 @@ pub fn reference() -> Vec<Table> {
         .iter()
         .map(|&(path, names)| Table {
             path,
+            several: SEVERAL.contains(&path),
+            about: ABOUT.iter().find(|(table, _)| *table == path).map_or("", |(_, about)| about),
             keys: names.iter().filter(|name| !is_table(path, name)).filter_map(|name| key(path, name)).collect(),
         })
         .collect()
@@ -419,5 +444,8 @@ mod tests {
             }
         }
         assert_eq!(reference().len(), LISTS.len());
+        for path in SEVERAL.iter().chain(ABOUT.iter().map(|(path, _)| path)) {
+            assert!(LISTS.iter().any(|(other, _)| other == path), "[{path}]: there is no such table");
+        }
     }
 }

@@ -165,8 +165,11 @@ impl Symbols {
 
 impl From<&[Symbol]> for Symbols {
     fn from(rows: &[Symbol]) -> Self {
-        let has = |a: usize| rows.iter().any(|row| row.0[a] != 0.0);
-        let column = |a: usize| has(a).then(|| rows.iter().map(|row| row.0[a]).collect());
+        let mut has = [false; DERIVATIVES];
+        for row in rows {
+            has.iter_mut().zip(&row.0).for_each(|(has, c)| *has |= *c != 0.0);
+        }
+        let column = |a: usize| has[a].then(|| rows.iter().map(|row| row.0[a]).collect());
         Symbols { coefficients: std::array::from_fn(column), len: rows.len() }
     }
 }

@@ -41,10 +41,19 @@ impl Problem {
         let place = |sides: Vec<&str>| match sides.len() {
             1 if parts.len() == 1 => "on the boundary".into(),
             all if all == parts.len() => "on every side".into(),
-            _ => format!("on the {}", sides.join(" and ")),
+            _ => format!("on the {}", listed(&sides)),
         };
         let mean = self.mean.map(|mean| format!("the mean of u is {mean}"));
         groups.into_iter().map(|(text, sides)| format!("{text}   {}", place(sides))).chain(mean).collect()
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).into(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
     }
 }
 
@@ -156,5 +165,7 @@ mod tests {
             problem("source = 0", text).typeset_boundary(&sides()),
             ["∂u/∂n = 0   on the left", "u = x*y   on the right and bottom", "∂u/∂n + (1 + x) u = 2   on the top"]
         );
+        let three = problem("source = 0", "dirichlet = 0\nleft = { neumann = 0 }").typeset_boundary(&sides());
+        assert_eq!(three, ["∂u/∂n = 0   on the left", "u = 0   on the right, bottom and top"]);
     }
 }

@@ -22,6 +22,7 @@ use rayon::prelude::*;
 
 use crate::base::atomic;
 use crate::base::error::{Error, Result};
+use crate::domain::decomposition::Decomposition;
 use crate::domain::map::Point;
 use crate::domain::sample::Sample;
 use crate::domain::shape::Shape;
@@ -41,11 +42,16 @@ const QUADRILATERAL: u8 = 9;
 /// Most cells along a side of a subdomain, or in the file of a finite element solution. ParaView is no help with more than it can show.
 pub const MOST_CELLS: usize = 512;
 
+/// Nobody sees what is nearer to a vertex with rings than this part of a subdomain. Derivatives that are infinite at the vertex, and residuals, which
+/// are rounding over the square of the distance, would take all colours.
+const UNSEEN: f64 = 1e-4;
+
 /// Writes a solution as a `.vtu` file, `resolution x resolution` cells in every subdomain.
 ///
 /// The fields at the points are `u`, `gradient` and `subdomain`; on an interface the first two are those of one of the
 /// two subdomains, as [`Solution::gradients`] gives them. Where the problem is known there are also `flux` (see
-/// [`Solution::local_fluxes`]) and `residual`, and, where it has an exact solution, `error`, which is u minus it.
+/// [`Solution::local_fluxes`]) and `residual`, and, where it has an exact solution, `error`, which is u minus it. Next to a vertex with rings the
+/// residual is NaN, and so are gradient and flux if they are infinite at the vertex.
 pub fn write(path: impl AsRef<Path>, solution: &Solution, problem: Option<&Problem>, resolution: usize) -> Result<()> {
     let resolution = cells_per_side(resolution)?;
     let all: Vec<usize> = (0..solution.decomposition.len()).collect();
@@ -134,13 +140,24 @@ impl Patch {
         };
         let xi: Vec<Point> = xi.collect();
         let sample = Sample::new(place, xi.iter().copied());
-        let g = gradients(solution, s, &xi, &sample);
+        let mut g = gradients(solution, s, &xi, &sample);
+        let unseen: Vec<usize> = (0..xi.len()).filter(|&k| place.map.unit(xi[k]) < UNSEEN).collect();
+        let hide = |values: &mut Vec<f64>| unseen.iter().for_each(|&k| values[k] = f64::NAN);
+        let unbounded = has_infinite_slopes(&solution.decomposition, s);
+        if unbounded {
+            [&mut g.ux, &mut g.uy].into_iter().for_each(hide);
+        }
         let mut scalars = vec![];
         let mut vectors = vec![("gradient", vectors_of(&g.ux, &g.uy))];
         if let Some(problem) = problem {
-            let [x, y] = solution.local_fluxes(problem, s, &xi)?;
-            vectors.push(("flux", vectors_of(&x, &y)));
-            scalars.push(("residual", solution.local_residuals(problem, s, &xi)?));
+            let mut flux = solution.local_fluxes(problem, s, &xi)?;
+            if unbounded {
+                flux.iter_mut().for_each(hide);
+            }
+            vectors.push(("flux", vectors_of(&flux[0], &flux[1])));
+            let mut residual = solution.local_residuals(problem, s, &xi)?;
+            hide(&mut residual);
+            scalars.push(("residual", residual));
             if let Some(exact) = &problem.exact {
                 let exact = sample.values(exact.as_ref(), "exact.u", s)?;
                 scalars.push(("error", g.u.iter().zip(exact).map(|(u, e)| u - e).collect()));
@@ -149,6 +166,12 @@ impl Patch {
         scalars.insert(0, ("u", g.u));
         Ok(Patch { subdomain: s, points: vectors_of(&sample.x, &sample.y), cells, scalars, vectors })
     }
+}
+
+/// Whether the gradient is infinite at the vertex that a ring is about.
+fn has_infinite_slopes(decomposition: &Decomposition, s: usize) -> bool {
+    let exponent = |v| decomposition.ring_vertices().iter().find(|(vertex, _)| *vertex == v);
+    decomposition.ring(s).and_then(|(v, _)| exponent(v)).is_some_and(|(_, exponent)| *exponent < 1.0)
 }
 
 /// Vectors in the plane, as VTK has them.
@@ -230,7 +253,6 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::domain::decomposition::Decomposition;
     use crate::domain::map::{MapRef, Polar};
     use crate::method::settings::Settings;
     use crate::problem::field::{constant, function, function_with_gradient};
