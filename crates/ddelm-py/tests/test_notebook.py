@@ -99,7 +99,7 @@ def test_pyvista_has_colours_next_to_a_corner():
     corners = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]
     problem = ddelm.Problem(source=1.0, dirichlet=0.0, domain=ddelm.Domain.polygon(corners))
     pytest.importorskip("pyvista")
-    mesh = ddelm.solve(problem, points=10).to_pyvista()
+    mesh = ddelm.solve(problem, points=16).to_pyvista()
     assert np.isfinite(mesh["u"]).all()
     for name, most in (("gradient", 10.0), ("flux", 10.0), ("residual", 1.0)):
         values = mesh[name]

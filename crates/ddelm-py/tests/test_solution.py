@@ -223,3 +223,12 @@ def test_a_fork_has_threads_of_its_own(wave):
 def test_a_value_at_a_point_is_a_float(wave):
     assert type(wave(0.5, 0.5)) is float and type(wave.error(0.5, 0.5)) is float and type(wave.residual(0.5, 0.5)) is float
     assert wave([0.5], 0.5).shape == (1,) and wave.gradient(0.5, 0.5).shape == (2,)
+
+
+def test_fluxes_next_to_a_corner_are_those_of_the_gradient():
+    # u has no digits left for its slope there: the flux was rounding over the distance, up to 1e4.
+    u = ddelm.solve(ddelm.Problem(source=1.0, dirichlet=0.0, diffusion=2.0), subdomains=(2, 2), points=10)
+    assert u.report.rings > 0
+    x = np.array([0.0, 1e-15, 1e-12, 1e-8, 1e-5, 1e-3])
+    assert np.abs(u.flux(x, 0.5 * x) - 2 * u.gradient(x, 0.5 * x)).max() < 1e-12
+    assert np.abs(u.flux(x, 0.5 * x)).max() < 0.1

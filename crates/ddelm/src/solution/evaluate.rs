@@ -165,19 +165,13 @@ impl Solution {
     /// If there are not as many x as y.
     pub fn gradients(&self, x: &[f64], y: &[f64]) -> Gradients {
         let Ok([u, ux, uy]) = self.by_subdomain(x, y, |s, xi| {
-            let mut g = self.local_gradients(s, xi);
-            let map = self.decomposition.subdomains[s].map.as_ref();
-            let places = xi.iter().enumerate().map(|(i, &p)| (i, p, map.slope_place(p)));
-            for (i, _, place) in places.filter(|&(_, p, place)| place != Some(p)) {
-                [g.ux[i], g.uy[i]] = match place {
-                    None => [g.ux[i], g.uy[i]].map(|slope| f64::INFINITY.copysign(slope)),
-                    Some(place) => {
-                        let beside = self.local_gradients(s, &[place]);
-                        [beside.ux[0], beside.uy[0]]
-                    }
-                };
-            }
-            Ok::<_, Infallible>([g.u, g.ux, g.uy])
+            let g = self.local_gradients(s, xi);
+            let beside = |place: Point| {
+                let g = self.local_gradients(s, &[place]);
+                Ok::<_, Infallible>([g.ux[0], g.uy[0]])
+            };
+            let [ux, uy] = self.next_to_corners(s, xi, [g.ux, g.uy], beside)?;
+            Ok::<_, Infallible>([g.u, ux, uy])
         });
         Gradients { u, ux, uy }
     }
@@ -189,10 +183,40 @@ impl Solution {
         Ok(std::mem::take(&mut found[0]))
     }
 
-    /// The flux at points, see [`Solution::local_fluxes`]; NaN outside the domain.
+    /// The flux at points, see [`Solution::local_fluxes`]; NaN outside the domain. Next to a corner it is taken where
+    /// [gradients](Solution::gradients) are.
     pub fn fluxes(&self, problem: &Problem, x: &[f64], y: &[f64]) -> Result<[Vec<f64>; 2]> {
         same_lengths(&[x, y])?;
-        self.by_subdomain(x, y, |s, xi| self.local_fluxes(problem, s, xi))
+        self.by_subdomain(x, y, |s, xi| self.fluxes_in(problem, s, xi))
+    }
+
+    /// [`Solution::fluxes`] at reference points of subdomain s.
+    pub(crate) fn fluxes_in(&self, problem: &Problem, s: usize, xi: &[Point]) -> Result<[Vec<f64>; 2]> {
+        let beside = |place: Point| self.local_fluxes(problem, s, &[place]).map(|[x, y]| [x[0], y[0]]);
+        self.next_to_corners(s, xi, self.local_fluxes(problem, s, xi)?, beside)
+    }
+
+    /// Vectors made of slopes at reference points of subdomain s, with those beside the corner where u has no digits left for them.
+    fn next_to_corners<E>(
+        &self,
+        s: usize,
+        xi: &[Point],
+        mut found: [Vec<f64>; 2],
+        beside: impl Fn(Point) -> std::result::Result<[f64; 2], E>,
+    ) -> std::result::Result<[Vec<f64>; 2], E> {
+        let map = self.decomposition.subdomains[s].map.as_ref();
+        for (i, &p) in xi.iter().enumerate() {
+            let place = map.slope_place(p);
+            if place == Some(p) {
+                continue;
+            }
+            let vector = match place {
+                None => [0, 1].map(|k| f64::INFINITY.copysign(found[k][i])),
+                Some(place) => beside(place)?,
+            };
+            (found[0][i], found[1][i]) = (vector[0], vector[1]);
+        }
+        Ok(found)
     }
 
     /// The problem with this solution as the state, where it is nonlinear.

@@ -150,7 +150,7 @@ impl Patch {
         let mut scalars = vec![];
         let mut vectors = vec![("gradient", vectors_of(&g.ux, &g.uy))];
         if let Some(problem) = problem {
-            let mut flux = solution.local_fluxes(problem, s, &xi)?;
+            let mut flux = solution.fluxes_in(problem, s, &xi)?;
             if unbounded {
                 flux.iter_mut().for_each(hide);
             }
