@@ -82,7 +82,7 @@ impl Field {
             Field::Ux => Ok(known.ux.clone()),
             Field::Uy => Ok(known.uy.clone()),
             Field::Flux => drawing.values(|s, xi| {
-                let [x, y] = solution.local_fluxes(problem, s, xi)?;
+                let [x, y] = solution.fluxes_in(problem, s, xi)?;
                 Ok(sizes(&x, &y))
             }),
             Field::Residual => drawing.values(|s, xi| solution.local_residuals(problem, s, xi)),

@@ -191,7 +191,7 @@ impl Solution {
     }
 
     /// [`Solution::fluxes`] at reference points of subdomain s.
-    pub(crate) fn fluxes_in(&self, problem: &Problem, s: usize, xi: &[Point]) -> Result<[Vec<f64>; 2]> {
+    pub fn fluxes_in(&self, problem: &Problem, s: usize, xi: &[Point]) -> Result<[Vec<f64>; 2]> {
         let beside = |place: Point| self.local_fluxes(problem, s, &[place]).map(|[x, y]| [x[0], y[0]]);
         self.next_to_corners(s, xi, self.local_fluxes(problem, s, xi)?, beside)
     }
