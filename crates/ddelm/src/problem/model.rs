@@ -278,3 +278,38 @@ impl Condition {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::field::{constant, function};
+    use crate::problem::gallery;
+
+    #[test]
+    fn a_sum_of_squares_that_is_held_somewhere_does_not_resonate() {
+        let [held, bent] = [gallery::poisson(), gallery::plate(gallery::Material::PAPER)];
+        assert!(!held.may_resonate() && !bent.may_resonate());
+        assert!(gallery::helmholtz(12.0).may_resonate() && gallery::advection_diffusion(0.01).may_resonate());
+        let with = |change: &dyn Fn(&mut Problem)| {
+            let mut problem = held.clone();
+            change(&mut problem);
+            problem.may_resonate()
+        };
+        let react = |c: FieldRef| {
+            with(&|problem| {
+                let Equation::SecondOrder { reaction, .. } = &mut problem.equation else { return };
+                *reaction = Some(c.clone());
+            })
+        };
+        assert!(!react(constant(2.0)) && react(constant(-2.0)));
+        // Nobody knows the sign of a function.
+        assert!(react(function(|x, _| x)));
+        let kinds = |kind: &dyn Fn(usize) -> ConditionKind| {
+            with(&|problem| problem.conditions.iter_mut().enumerate().for_each(|(k, c)| c.kind = kind(k)))
+        };
+        let robin = |k: f64| ConditionKind::Robin { coefficient: constant(k) };
+        assert!(kinds(&|_| ConditionKind::Neumann) && kinds(&|_| robin(1.0)));
+        assert!(!kinds(&|k| if k == 0 { ConditionKind::Dirichlet } else { robin(1.0) }));
+        assert!(kinds(&|k| if k == 0 { ConditionKind::Dirichlet } else { robin(-1.0) }));
+    }
+}

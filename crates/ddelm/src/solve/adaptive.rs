@@ -4,9 +4,9 @@
 //! subdomains: two cheap solutions tell how large the error is, and the order of convergence in their size, about the number
 //! of points, tells how many subdomains are needed. There the solution is compared with one on a slightly finer
 //! decomposition. An estimate below the tolerance is not believed alone: near a resonance the errors of two solutions are two
-//! numbers times the same function, and may agree by chance; and data that no node sees are in none of them. So where a resonance is
-//! possible it must fit to what the coarser solutions promised, or a third decomposition is asked; and what samples between the nodes tell of
-//! the data is added ([`Resolution`]).
+//! numbers times the same function, and may agree by chance; and data that no node sees are in none of them. So where a
+//! resonance is possible the estimate must fit to what the coarser solutions promised, or a third decomposition is asked; and
+//! what samples between the nodes tell of the data is added ([`Resolution`]).
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -228,7 +228,8 @@ impl Search<'_> {
         if error > self.tolerance {
             return Ok((estimate, 0.0));
         }
-        // Good news needs a second source where a resonance is possible: what coarser solutions promised, or another decomposition.
+        // Where a resonance is possible good news needs a second source: what coarser solutions promised, or another
+        // decomposition.
         let expected = promised.is_some_and(|promised| error >= SURPRISE * promised);
         if !expected && self.problem.may_resonate() {
             let other = self.aligned(first.division.one_more(), first.division)?;
