@@ -224,6 +224,48 @@ fn a_singular_side_is_followed_by_strips() {
     assert!(solution.decomposition.ring_vertices().is_empty());
 }
 
+/// u is x^alpha beside a side, or beyond a line: there the source is singular, u far smoother, and what nodes miss of the source
+/// in the mean is all of the error.
+#[test]
+fn sources_that_are_singular_along_lines_are_followed() {
+    for (alpha, tolerance) in [(1.5, 1e-9), (0.6, 1e-5)] {
+        let text = format!(
+            "{SQUARE}[equation]\nsource = \"{}*x^({})\"\n[boundary]\ndirichlet = \"x^{alpha}\"\n[exact]\nu = \"x^{alpha}\"\n\
+             [discretization]\ntolerance = {tolerance}\n",
+            alpha * (1.0 - alpha),
+            alpha - 2.0
+        );
+        let solution = solve(&text);
+        let report = &solution.report;
+        assert_eq!(report.status, Status::Solved);
+        assert!(report.errors.as_ref().unwrap().l2 < tolerance && report.subdomains < 100, "{alpha}: {report:?}");
+        // On the side itself there is no residual, and no error.
+        let case = ProblemFile::new(&text).case().unwrap();
+        let found = solution.local_residuals(&case.problem, 0, &[[0.0, 0.5], [0.5, 0.5]]).unwrap();
+        assert!(!found[0].is_finite() && found[1].is_finite(), "{found:?}");
+    }
+    let text = "[domain]\npolygon = [[-1, -1], [1, -1], [1, 1], [-1, 1]]\n[[domain.region]]\nname = \"right\"\n\
+                polygon = [[0, -1], [1, -1], [1, 1], [0, 1]]\n[equation]\nsource = \"pi^2/4*cos(pi*y/2)\"\n\
+                [equation.regions.right]\nsource = \"pi^2/4*cos(pi*y/2) - 3.75*max(x, 0)^0.5\"\n[boundary]\n\
+                dirichlet = \"cos(pi*y/2) + max(0, x)^2.5\"\n[exact]\nu = \"cos(pi*y/2) + max(0, x)^2.5\"\n\
+                [discretization]\ntolerance = 1e-9\n";
+    let report = solve(text).report;
+    assert_eq!(report.status, Status::Solved);
+    assert!(report.errors.unwrap().l2 < 1e-9 && report.subdomains < 200, "{} subdomains", report.subdomains);
+}
+
+#[test]
+fn layers_at_the_boundary_are_expected() {
+    // Across the sides at the end of a stream, along those that it runs along, and none where it comes from.
+    let text = format!(
+        "{SQUARE}[equation]\ndiffusion = 1e-3\nadvection = [1, 0]\nsource = 1\n[boundary]\ndirichlet = 0\n\
+         [discretization]\ntolerance = 1e-6\n"
+    );
+    let report = solve(&text).report;
+    assert_eq!(report.status, Status::Solved);
+    assert!(report.subdomains < 400 && report.attempts.len() < 16, "{:?}", report.attempts);
+}
+
 #[test]
 fn what_limits_end_with_is_the_best_that_was_found_and_says_so() {
     let text = |limit: &str| {

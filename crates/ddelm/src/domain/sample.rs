@@ -113,7 +113,7 @@ impl Sample {
         Ok(out)
     }
 
-    fn raw_values(&self, field: &dyn Field, key: &str, subdomain: usize) -> Result<Vec<f64>> {
+    pub(crate) fn raw_values(&self, field: &dyn Field, key: &str, subdomain: usize) -> Result<Vec<f64>> {
         let mut out = vec![0.0; self.x.len()];
         field
             .values(&self.samples(subdomain), &mut out)

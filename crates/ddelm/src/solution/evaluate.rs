@@ -225,7 +225,7 @@ impl Solution {
         Scene { problem, decomposition: &self.decomposition, about }
     }
 
-    /// `L u - f` at reference points of subdomain s.
+    /// `L u - f` at reference points of subdomain s; not finite where the source is not, which it may be on the boundary.
     pub fn local_residuals(&self, problem: &Problem, s: usize, xi: &[Point]) -> Result<Vec<f64>> {
         let scene = self.scene(problem);
         let places = scene.places(s, xi);
@@ -234,7 +234,7 @@ impl Solution {
             return Ok(leading.iter().zip(lower).map(|(a, b)| a + b).collect());
         }
         let lu = self.apply(s, xi, &interior_symbols(&scene, s, xi)?);
-        let mut f = places.sample().values(problem.source.as_ref(), problem.equation.source_key(), s)?;
+        let mut f = places.sample().raw_values(problem.source.as_ref(), problem.equation.source_key(), s)?;
         if let Some(unit) = problem.equation.load_unit(&places)? {
             f.iter_mut().zip(unit).for_each(|(q, d)| *q /= d);
         }

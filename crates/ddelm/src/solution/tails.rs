@@ -30,6 +30,9 @@ use crate::solution::evaluate::Solution;
 /// The upper half of the coefficients belongs to one end of a line if it is so many times larger there than elsewhere.
 const AT_AN_END: f64 = 1.5;
 
+/// Coefficients that fall by less from one degree to the next, in the upper half of them, fall by a power of the degree.
+const SINGULAR: f64 = 1.5;
+
 /// What is left of u along the lines of one direction of a subdomain.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tail {
@@ -48,6 +51,11 @@ pub struct Tail {
 impl Tail {
     /// What a constant has.
     pub(crate) const NOTHING: Tail = Tail { last: 0.0, common: 0.0, decay: 2.0, end: None, count: 2 };
+
+    /// Whether it is that of something singular at an end: coefficients fall by a power of their degree.
+    pub fn is_singular(&self) -> bool {
+        self.end.is_some() && self.decay < SINGULAR
+    }
 
     /// How often lines must be cut until the last coefficient is below a limit, if all that is left is beyond an end.
     pub fn cuts(&self, limit: f64) -> u32 {

@@ -175,7 +175,7 @@ fn wish(decomposition: &Decomposition, s: usize, tails: &[Tail; 2], wanted: f64,
     // What is singular at an end, or thinner than a strip, leaves noise along it.
     let length = |a: usize| jacobian[0][a].hypot(jacobian[1][a]);
     let is_across = |a: usize| tails[a].last > limit && !is_short(a);
-    let is_noise = |a: usize| length(a) > STRIP * length(1 - a) && is_across(1 - a);
+    let is_noise = |a: usize| length(a) > STRIP * length(1 - a) && (is_across(1 - a) || tails[1 - a].is_singular());
     let rival = |a: usize| match (tails[1 - a], tails[a].end) {
         (Tail { end: Some(_), decay, .. }, end) if decay < SMOOTH => {
             if end.is_some() {

@@ -38,6 +38,8 @@ struct Density {
     /// Distances from the sides of a subdomain at which fields are sampled as well, relative to it: a jump that should be
     /// on a line and is beside it, at 0.3333 for a third, leaves a sliver that decides about the values on the side.
     close: &'static [f64],
+    /// The part of a field, relative to all of it, that the nodes of a subdomain may miss in the mean.
+    share: f64,
 }
 
 impl Density {
@@ -53,13 +55,20 @@ const THOROUGH: Density = Density {
     along: 1 << 13,
     per_dozen: 15,
     close: &[1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10],
+    share: f64::INFINITY,
 };
 
 /// An eighth of them, for a solve that must not take much longer than it needs.
-const USUAL: Density = Density { samples: 1 << 15, along: 1 << 11, per_dozen: 15, close: &[1e-4, 1e-6, 1e-8, 1e-10] };
+const USUAL: Density = Density {
+    samples: 1 << 15,
+    along: 1 << 11,
+    per_dozen: 15,
+    close: &[1e-4, 1e-6, 1e-8, 1e-10],
+    share: f64::INFINITY,
+};
 
 /// Fewer than the nodes, which a field that is not resolved misses nearly everywhere. What is beside a line is so from the smallest distance on.
-const QUICK: Density = Density { samples: 0, along: 0, per_dozen: 8, close: &[1e-8] };
+const QUICK: Density = Density { samples: 0, along: 0, per_dozen: 8, close: &[1e-8], share: f64::INFINITY };
 
 /// Most points in one direction of a subdomain.
 const MOST: usize = 512;
@@ -114,6 +123,8 @@ pub struct Unresolved {
     pub tails: [Tail; 2],
     /// How wrong a solution may be by that alone; of the diffusion 1.
     pub weight: f64,
+    /// Whether its values are wrong between the nodes, and not only its mean.
+    pub serious: bool,
 }
 
 impl Resolution {
@@ -134,6 +145,11 @@ impl Resolution {
         Self::sampled(problem, decomposition, points, &QUICK)
     }
 
+    /// [`Resolution::usual`], which also finds where more than a share of a field is missed in the mean.
+    pub fn with_means(problem: &Problem, decomposition: &Decomposition, points: usize, share: f64) -> Result<Self> {
+        Self::sampled(problem, decomposition, points, &Density { share, ..USUAL })
+    }
+
     fn sampled(problem: &Problem, decomposition: &Decomposition, points: usize, density: &Density) -> Result<Self> {
         let mut groups = interior_groups(problem, decomposition, points, density)?;
         groups.extend(boundary_groups(problem, decomposition, points, density)?);
@@ -142,7 +158,7 @@ impl Resolution {
         let constants = given.filter_map(|field| field.constant()).map(f64::abs);
         let floor =
             ROUNDING * groups.iter().filter(right_hand_side).map(|g| g.size).chain(constants).fold(0.0, f64::max);
-        let unresolved = groups.iter().flat_map(|group| group.affected(floor)).collect();
+        let unresolved = groups.iter().flat_map(|group| group.affected(floor, density.share)).collect();
         Ok(Resolution { fields: groups.iter().filter_map(|group| group.summary(floor)).collect(), unresolved })
     }
 
@@ -183,11 +199,11 @@ enum Kind {
 }
 
 impl Kind {
-    /// Whether the largest difference of a piece may be too large beside the whole field, which is at least as large as the piece.
-    fn may_be_serious(self, piece: &Piece) -> bool {
+    /// Whether a piece may be found to be unresolved beside the whole field, which is at least as large.
+    fn may_be_unresolved(self, piece: &Piece, share: f64) -> bool {
         match self {
             Kind::Diffusion => piece.worst > SERIOUS[0],
-            _ => piece.worst > SERIOUS[1] * piece.size,
+            _ => piece.worst > SERIOUS[1] * piece.size || piece.missing.abs() > share * piece.integral,
         }
     }
 }
@@ -235,14 +251,18 @@ impl Group {
         }
     }
 
-    /// Where differences are too large.
-    fn affected(&self, floor: f64) -> Vec<Unresolved> {
+    /// Where differences are too large, or the part of the field that is missed.
+    fn affected(&self, floor: f64, share: f64) -> Vec<Unresolved> {
         let (relative, limit) = self.limits(floor);
         let all = self.whole(floor);
         let weight = |p: &Piece| if self.kind == Kind::Diffusion { 1.0 } else { p.missing.abs() / all };
-        let large = |p: &&Piece| relative > 0.0 && p.worst / relative > limit;
-        let place = |p: &Piece| Unresolved { subdomain: p.subdomain, tails: p.tails, weight: weight(p) };
-        self.pieces.iter().filter(large).map(place).collect()
+        let place = |p: &Piece| {
+            let serious = relative > 0.0 && p.worst / relative > limit;
+            let missed = self.kind != Kind::Diffusion && weight(p) > share;
+            let place = Unresolved { subdomain: p.subdomain, tails: p.tails, weight: weight(p), serious };
+            (serious || missed).then_some(place)
+        };
+        self.pieces.iter().filter_map(place).collect()
     }
 
     /// The integral of the field's size over everything, or of what stands beside it.
@@ -348,12 +368,12 @@ enum Look<'a> {
 }
 
 impl Looked<'_> {
-    fn pieces(&self, patch: &Patch<'_>) -> Result<Vec<Piece>> {
+    fn pieces(&self, patch: &Patch<'_>, share: f64) -> Result<Vec<Piece>> {
         match self.look {
             Look::Diffusion(diffusion) => patch.diffusion(diffusion),
             Look::Each(key) => {
                 let varying = self.fields.iter().filter(|f| f.constant().is_none());
-                varying.map(|f| patch.piece(f, key)).collect()
+                varying.map(|f| patch.piece(f, key, share)).collect()
             }
         }
     }
@@ -381,7 +401,7 @@ fn pieces_of(
             for ((found, looked), _) in
                 found.iter_mut().zip(looked).zip(&wanted).filter(|(_, wanted)| **wanted == Some(*size))
             {
-                *found = looked.pieces(&patch)?;
+                *found = looked.pieces(&patch, density.share)?;
             }
         }
         Ok(found)

@@ -19,19 +19,20 @@ use std::sync::Arc;
 use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Progress;
-use crate::domain::decomposition::Decomposition;
+use crate::domain::decomposition::{Decomposition, Subdomain, width_across};
 use crate::domain::division::Count;
 use crate::interface::{Exchange, agreed};
 use crate::method::report::{Attempt, Estimate, Status};
 use crate::method::settings::{Corners, Settings};
 use crate::problem::model::Problem;
 use crate::solution::evaluate::Solution;
+use crate::solution::tails::Tail;
 use crate::solve::corners::with_corners;
 use crate::solve::estimate::{at_solution, difference, from_solution, second_settings};
-use crate::solve::layers::added_diffusions;
+use crate::solve::layers::{added_diffusions, boundary_layers};
 use crate::solve::marking::Marks;
 use crate::solve::newton::{Nonlinear, solve_once};
-use crate::solve::resolution::Resolution;
+use crate::solve::resolution::{Resolution, Unresolved};
 
 /// Rounds, at most.
 const ROUNDS: usize = 40;
@@ -52,7 +53,7 @@ const AIM: f64 = 0.5;
 /// The tail of a subdomain, relative to the tolerance and the size of u, that is not split.
 const SHARE: f64 = 3.0;
 
-/// Tails below this, relative to the largest value of u, are rounding.
+/// Tails below this, relative to the largest value of u, are rounding, and parts of data.
 const ROUNDING: f64 = 2e-14;
 
 /// Tails this much smaller than the largest of all wait for the next round.
@@ -60,6 +61,12 @@ const FRONT: f64 = 1e-2;
 
 /// Data that move the solution by less than this part of the tolerance are not followed.
 const DATA_SHARE: f64 = 0.1;
+
+/// The same for data that are singular at an end of a subdomain: to cut toward it costs little.
+const SINGULAR_SHARE: f64 = 1e-3;
+
+/// Fluxes through the sides of a thin subdomain are wrong by this over its width, relative to u: local solutions have 13 digits.
+const NOISE: f64 = 1e-12;
 
 /// Triangles that are split, at least, their growth from one round to the next, and for how many rounds, if they lie along a line.
 const LINE: (usize, f64, usize) = (4, 1.4, 3);
@@ -89,8 +96,10 @@ impl Splitting<'_> {
     /// Splits subdomains, beginning with these, until the estimated relative L2 error is below the tolerance. If that cannot be
     /// reached the best solution comes back, with a status that says so.
     pub fn run(mut self, first: Decomposition) -> Result<Solution> {
-        let first = self.follow_data(first)?;
-        let mut decomposition = self.follow_layers(first)?;
+        let (first, steep) = self.follow_data(first)?;
+        let first = self.expect_layers(first)?;
+        // A source with layers of its own is not that of a problem with thicker ones.
+        let mut decomposition = if steep { first } else { self.follow_layers(first)? };
         let mut share = SHARE * self.tolerance;
         let mut best: Option<(Solution, f64)> = None;
         // The last solution without an estimate, and one on about half as many subdomains.
@@ -110,6 +119,10 @@ impl Splitting<'_> {
                 }
                 last = Some(solution);
                 decomposition = self.next(&decomposition, &marks)?;
+                if !marks.rings.is_empty() {
+                    // Larger subdomains, and something other than a corner is there.
+                    decomposition = self.follow_data(decomposition)?.0;
+                }
                 continue;
             }
             let found = match limit {
@@ -186,15 +199,42 @@ impl Splitting<'_> {
         solve_once(self.exchange, problem, decomposition, &self.settings, nonlinear, self.progress)
     }
 
-    /// Splits where data jump, peak or are steep between the nodes.
-    fn follow_data(&mut self, mut decomposition: Decomposition) -> Result<Decomposition> {
+    /// Splits where data jump, peak or are steep between the nodes; and whether the source does so.
+    fn follow_data(&mut self, mut decomposition: Decomposition) -> Result<(Decomposition, bool)> {
+        let mut steep = false;
         // Data of a nonlinear problem are not known before its solution.
         let rounds = if self.problem.is_nonlinear() { 0 } else { DATA_ROUNDS };
         for _ in 0..rounds {
-            let seen = Resolution::usual(self.problem, &decomposition, self.settings.points);
-            let mut unresolved = agreed(self.exchange.as_ref(), seen)?.unresolved;
-            unresolved.retain(|u| u.weight > DATA_SHARE * self.tolerance);
-            let marks = self.allowed(Marks::of_data(&decomposition, &unresolved));
+            let share = (SINGULAR_SHARE * self.tolerance).max(ROUNDING);
+            let seen = Resolution::with_means(self.problem, &decomposition, self.settings.points, share);
+            let Resolution { fields, mut unresolved } = agreed(self.exchange.as_ref(), seen)?;
+            steep |= fields.iter().any(|field| field.serious && field.key == "equation.source");
+            // What is smooth is resolved where u is. Of what is singular at an end u, which is smoother, does not tell.
+            let is_singular = |u: &Unresolved| u.weight > share && u.tails.iter().any(Tail::is_singular);
+            let is_wrong = |u: &Unresolved| u.weight > DATA_SHARE * self.tolerance && u.serious;
+            let least = NOISE / self.tolerance;
+            let halves = |s: usize| (width_inside(&decomposition.subdomains[s]) / least).log2();
+            unresolved.retain(|u| (is_singular(u) || is_wrong(u)) && halves(u.subdomain) >= 1.0);
+            let mut marks = self.allowed(Marks::of_data(&decomposition, &unresolved));
+            for (s, wish) in &mut marks.splits {
+                wish.levels = wish.levels.map(|level| level.min(halves(*s) as u32));
+            }
+            if marks.is_empty() || self.limit(decomposition.len() + marks.added()).is_some() {
+                break;
+            }
+            decomposition = self.next(&decomposition, &marks)?;
+        }
+        Ok((decomposition, steep))
+    }
+
+    /// Splits toward the sides that the equation may have layers at: see [`boundary_layers`].
+    fn expect_layers(&mut self, mut decomposition: Decomposition) -> Result<Decomposition> {
+        let rounds = if self.problem.is_nonlinear() { 0 } else { DATA_ROUNDS };
+        let share = (SHARE * self.tolerance).max(ROUNDING);
+        for _ in 0..rounds {
+            let found = boundary_layers(self.problem, &decomposition, self.settings.points);
+            let tails = agreed(self.exchange.as_ref(), found)?;
+            let marks = self.allowed(Marks::of_tails(&decomposition, &tails, share, share));
             if marks.is_empty() || self.limit(decomposition.len() + marks.added()).is_some() {
                 break;
             }
@@ -304,6 +344,17 @@ impl Splitting<'_> {
         self.exchange.max(&mut error);
         error[0]
     }
+}
+
+/// The least width of a subdomain across those of its sides that have a neighbour; a side of the boundary as near as that lends
+/// its values, not its fluxes.
+fn width_inside(subdomain: &Subdomain) -> f64 {
+    let map = subdomain.map.as_ref();
+    let across = |side: usize| width_across(map, side);
+    let (inside, outside): (Vec<usize>, Vec<usize>) =
+        (0..map.shape().sides()).partition(|&side| subdomain.boundary(side).is_none());
+    let least = |sides: &[usize]| sides.iter().map(|&side| across(side)).fold(f64::INFINITY, f64::min);
+    if least(&outside) <= least(&inside) { f64::INFINITY } else { least(&inside) }
 }
 
 /// What keeps a search from going on.

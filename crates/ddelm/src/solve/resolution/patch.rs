@@ -195,21 +195,21 @@ impl<'a> Patch<'a> {
         magnification * self.areas[k]
     }
 
-    /// The tails of a field, where its mismatch may be found to be too large.
-    pub(super) fn with_tails(&self, piece: Piece, at_nodes: &[f64], kind: Kind) -> Piece {
-        match kind.may_be_serious(&piece) {
+    /// The tails of a field, where it may be found to be unresolved.
+    fn with_tails(&self, piece: Piece, at_nodes: &[f64], kind: Kind, share: f64) -> Piece {
+        match kind.may_be_unresolved(&piece, share) {
             true => Piece { tails: self.sampler.lines.tails(at_nodes).directions, ..piece },
             false => piece,
         }
     }
 
-    pub(super) fn piece(&self, field: &FieldRef, key: &str) -> Result<Piece> {
+    pub(super) fn piece(&self, field: &FieldRef, key: &str, share: f64) -> Result<Piece> {
         let values = self.fine.values(field.as_ref(), key, self.subdomain)?;
         let at_nodes = self.nodes.values(field.as_ref(), key, self.subdomain)?;
         let expected = self.sampler.square(&at_nodes);
         let (points, subdomain) = (&self.fine, self.subdomain);
         let compared = Compared { key, subdomain, points, values: &values, expected: &expected };
-        Ok(self.with_tails(compared.piece(|k| self.area(k), |_| 1.0), &at_nodes, Kind::Source))
+        Ok(self.with_tails(compared.piece(|k| self.area(k), |_| 1.0), &at_nodes, Kind::Source, share))
     }
 
     /// The entries of the diffusion that vary, each relative to the diffusion in its directions.
@@ -257,7 +257,7 @@ impl<'a> Patch<'a> {
             let compared = Compared { key: KEY, subdomain, points, values, expected: &expected };
             let diagonal = |i: usize, k: usize| if i == 0 { first[k] } else { last[k] };
             let piece = compared.piece(|k| self.area(k), |k| (diagonal(i, k) * diagonal(j, k)).sqrt());
-            Ok(self.with_tails(piece, &at_nodes, Kind::Diffusion))
+            Ok(self.with_tails(piece, &at_nodes, Kind::Diffusion, f64::INFINITY))
         };
         wanted.iter().filter(varies).map(piece).collect()
     }
