@@ -10,6 +10,7 @@
 use rayon::prelude::*;
 
 use crate::base::error::Result;
+use crate::base::parallel::in_order;
 use crate::domain::decomposition::Decomposition;
 use crate::domain::map::Point;
 use crate::local::places::Places;
@@ -72,8 +73,7 @@ impl Sensitivity {
             }
             Ok(sum)
         };
-        let terms: Vec<Result<f64>> = self.sites.par_iter().map(term).collect();
-        terms.into_iter().sum()
+        Ok(in_order(self.sites.par_iter().map(term))?.iter().sum())
     }
 
     /// The weights as arrays.

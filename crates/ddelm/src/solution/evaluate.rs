@@ -7,6 +7,7 @@ use faer::Mat;
 use rayon::prelude::*;
 
 use crate::base::error::{Error, Result};
+use crate::base::parallel::in_order;
 use crate::base::progress::{Progress, Silent};
 use crate::domain::decomposition::{Decomposition, EdgeSide};
 use crate::domain::map::{Point, magnification};
@@ -287,13 +288,10 @@ impl Solution {
         order.sort_by_key(|&i| subdomain(i));
         let chunks: Vec<&[usize]> =
             order.chunk_by(|&a, &b| subdomain(a) == subdomain(b)).flat_map(|c| c.chunks(CHUNK)).collect();
-        let found: Vec<[Vec<f64>; N]> = chunks
-            .par_iter()
-            .map(|chunk| {
-                let xi: Vec<Point> = chunk.iter().filter_map(|&i| places[i]).map(|p| p.1).collect();
-                f(subdomain(chunk[0]), &xi)
-            })
-            .collect::<std::result::Result<_, E>>()?;
+        let found = in_order(chunks.par_iter().map(|chunk| {
+            let xi: Vec<Point> = chunk.iter().filter_map(|&i| places[i]).map(|p| p.1).collect();
+            f(subdomain(chunk[0]), &xi)
+        }))?;
         let mut out = [const { Vec::new() }; N];
         out.iter_mut().for_each(|out| out.resize(places.len(), f64::NAN));
         for (chunk, values) in chunks.iter().zip(found) {
@@ -466,17 +464,15 @@ impl Solution {
             return Ok(None);
         }
         let middles: Vec<f64> = (0..resolution).map(|i| (i as f64 + 0.5) / resolution as f64).collect();
-        let squares = sides
-            .par_iter()
-            .map(|&EdgeSide { subdomain: s, side, span }| {
-                let place = &self.decomposition.subdomains[s];
-                let point = |&t: &f64| place.map.shape().side_point(side, span.along(t));
-                let xi: Vec<Point> = middles.iter().map(point).collect();
-                let u = Sample::new(place, xi.iter().copied()).values(exact, "exact.u", s)?;
-                let traces = self.reference_derivatives(s, &xi, &[0]).swap_remove(0);
-                Ok(traces.iter().zip(u).map(|(v, u)| (v - u) * (v - u)).sum())
-            })
-            .collect::<Result<Vec<f64>>>()?;
+        let square = |&EdgeSide { subdomain: s, side, span }: &EdgeSide| -> Result<f64> {
+            let place = &self.decomposition.subdomains[s];
+            let point = |&t: &f64| place.map.shape().side_point(side, span.along(t));
+            let xi: Vec<Point> = middles.iter().map(point).collect();
+            let u = Sample::new(place, xi.iter().copied()).values(exact, "exact.u", s)?;
+            let traces = self.reference_derivatives(s, &xi, &[0]).swap_remove(0);
+            Ok(traces.iter().zip(u).map(|(v, u)| (v - u) * (v - u)).sum())
+        };
+        let squares = in_order(sides.par_iter().map(square))?;
         Ok(Some((squares.iter().sum::<f64>() / (squares.len() * resolution) as f64).sqrt()))
     }
 }

@@ -22,6 +22,7 @@ use rayon::prelude::*;
 
 use crate::base::atomic;
 use crate::base::error::{Error, Result};
+use crate::base::parallel::in_order;
 use crate::domain::decomposition::Decomposition;
 use crate::domain::map::Point;
 use crate::domain::sample::Sample;
@@ -75,7 +76,7 @@ fn cells_per_side(resolution: usize) -> Result<usize> {
 
 /// The patches of these subdomains.
 fn patches(solution: &Solution, problem: Option<&Problem>, of: &[usize], resolution: usize) -> Result<Vec<Patch>> {
-    of.par_iter().map(|&s| Patch::new(solution, problem, s, resolution)).collect()
+    in_order(of.par_iter().map(|&s| Patch::new(solution, problem, s, resolution)))
 }
 
 /// How the points of a patch are joined to cells.

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
+use crate::base::parallel::in_order;
 use crate::domain::collocation::{Collocations, collocations};
 use crate::domain::decomposition::Decomposition;
 use crate::domain::gluing::fold_at;
@@ -225,9 +226,8 @@ fn networks(
             PerShape::new(&decomposition.shapes(), shared).map(Networks::Shared)
         }
         Sharing::Independent => {
-            let each =
-                of.par_iter().map(|&s| sample(s, decomposition.subdomains[s].map.shape())).collect::<Result<_>>();
-            each.map(Networks::Each)
+            let each = of.par_iter().map(|&s| sample(s, decomposition.subdomains[s].map.shape()));
+            in_order(each).map(Networks::Each)
         }
     }
 }

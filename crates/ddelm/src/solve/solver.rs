@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
+use crate::base::parallel::in_order;
 use crate::base::progress::{Progress, Silent, Stage};
 use crate::domain::decomposition::Decomposition;
 use crate::domain::shape::PerShape;
@@ -264,11 +265,9 @@ impl Solver {
         let data: Vec<Data> =
             data.iter().map(|data| balanced(&self.plan, &self.problem, data)).collect::<Result<_>>()?;
         let right_hand_side = self.right_hand_side();
-        let rhs: Vec<Result<Mat<f64>>> = (self.locals.par_iter().zip(&self.data_rows))
-            .map(|(l, rows)| right_hand_side.of(l.subdomain, rows, &data))
-            .collect();
-        // The error of the first subdomain that has one, whichever thread was first.
-        let rhs: Vec<Mat<f64>> = agreed(exchange, rhs.into_iter().collect::<Result<_>>())?;
+        let rhs =
+            (self.locals.par_iter().zip(&self.data_rows)).map(|(l, rows)| right_hand_side.of(l.subdomain, rows, &data));
+        let rhs = agreed(exchange, in_order(rhs))?;
         let known = self.known(&rhs);
         self.finish(&known, columns, clock.elapsed().as_secs_f64(), progress)
     }

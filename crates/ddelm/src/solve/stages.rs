@@ -7,6 +7,7 @@ use faer::Mat;
 use rayon::prelude::*;
 
 use crate::base::error::{Error, Result};
+use crate::base::parallel::in_order;
 use crate::base::progress::{Progress, Stage};
 use crate::domain::collocation::Nodes;
 use crate::domain::shape::{PerShape, Shape};
@@ -68,29 +69,22 @@ impl<'a> Stages<'a> {
         let (weights, mine) = (*weights, &portion.subdomains);
         progress.begin(Stage::Assemble, mine.len());
         let here = |edge: usize| portion.numbering.block_size(edge) > 0;
-        let scales: Vec<Result<EdgeScale>> = (decomposition.edges.par_iter().enumerate())
-            .map(|(e, edge)| match here(e) {
-                true => edge_scale(scene, collocations.any(), weights, edge),
-                // Edges of other ranks are never asked for.
-                false => Ok(EdgeScale::UNIT),
-            })
-            .collect();
-        // The first error in order, whichever thread was first.
-        let scales: Vec<EdgeScale> = scales.into_iter().collect::<Result<_>>()?;
+        let scales = in_order(decomposition.edges.par_iter().enumerate().map(|(e, edge)| match here(e) {
+            true => edge_scale(scene, collocations.any(), weights, edge),
+            // Edges of other ranks are never asked for.
+            false => Ok(EdgeScale::UNIT),
+        }))?;
         let alike = match collocations.any().nodes {
             Nodes::Chebyshev => alike(scene, &scales, mine),
             Nodes::Uniform => (0..mine.len()).collect(),
         };
-        let rows: Vec<Result<Option<Arc<LocalRows>>>> = (mine.par_iter().zip(&alike).enumerate())
-            .map(|(k, (&s, &first))| {
-                stop_if_asked(*progress)?;
-                let collocation = collocations.of(plan.shape(s));
-                let rows = (first == k).then(|| local_rows(scene, collocation, weights, &scales, s)).transpose()?;
-                progress.step();
-                Ok(rows.map(Arc::new))
-            })
-            .collect();
-        let own: Vec<Option<Arc<LocalRows>>> = rows.into_iter().collect::<Result<_>>()?;
+        let own = in_order(mine.par_iter().zip(&alike).enumerate().map(|(k, (&s, &first))| {
+            stop_if_asked(*progress)?;
+            let collocation = collocations.of(plan.shape(s));
+            let rows = (first == k).then(|| local_rows(scene, collocation, weights, &scales, s)).transpose()?;
+            progress.step();
+            Ok::<_, Error>(rows.map(Arc::new))
+        }))?;
         let of_first = |&first: &usize| own[first].clone().expect("the first of its kind has rows of its own");
         let rows: Vec<Arc<LocalRows>> = alike.iter().map(of_first).collect();
         let bases = match networks {
@@ -128,15 +122,16 @@ impl<'a> Stages<'a> {
         let shapes: Vec<Shape> = mine.iter().map(|&s| self.plan.shape(s)).collect();
         let classes = classes(&assembled.rows, &shapes, assembled.bases.is_some());
         self.progress.begin(Stage::Factor, classes.len());
-        let mut factors: Vec<SharedFactor> = classes
+        let found: Vec<OrFailed<SharedFactor>> = classes
             .par_iter()
             .map(|members| {
-                stop_if_asked(self.progress)?;
+                stop_if_asked(self.progress).map_err(|error| Failed { place: members[0], error })?;
                 let factor = self.factor_class(assembled, &places, members, known);
                 self.progress.step();
-                factor.map_err(|e| at_subdomain(e, mine[members[0]]))
+                factor
             })
-            .collect::<Result<_>>()?;
+            .collect();
+        let mut factors = unless_failed(found)?;
         let locals = self.place_locals(assembled, &places, &classes, &factors);
         let found = classes.iter().zip(&mut factors).flat_map(|(members, f)| members.iter().zip(f.data.drain(..)));
         let mut data: Vec<(&usize, LocalData)> = found.collect();
@@ -152,13 +147,15 @@ impl<'a> Stages<'a> {
         places: &[Gather],
         members: &[usize],
         known: Option<&RightHandSides<'_>>,
-    ) -> Result<SharedFactor> {
+    ) -> OrFailed<SharedFactor> {
+        let first = self.plan.portion.subdomains[members[0]];
+        let factor_failed = |error: Error| Failed { place: members[0], error: at_subdomain(error, first) };
         let union = |pick: fn(&Gather) -> &[(usize, usize)]| -> Vec<usize> {
             let rows: BTreeSet<usize> = members.iter().flat_map(|&k| pick(&places[k])).map(|p| p.0).collect();
             rows.into_iter().collect()
         };
         let (trace_rows, flux_rows) = (union(|g| &g.unknowns), union(|g| &g.fluxes));
-        let shape = self.plan.shape(self.plan.portion.subdomains[members[0]]);
+        let shape = self.plan.shape(first);
         let collocation = self.plan.collocations.of(shape);
         let columns = match &assembled.bases {
             Some(bases) => Columns::Basis(bases.of(shape)),
@@ -174,22 +171,21 @@ impl<'a> Stages<'a> {
         let coupling = self.plan.settings.coupling();
         if let (Some(known), &[k], Columns::Basis(basis), Coupling::FluxBalance) = (known, members, columns, coupling) {
             let asked = [&trace_rows[..], &flux_rows[..]];
-            let f = known(k)?;
-            let (factor, data) = LocalFactor::for_data(basis, collocation, rows, weights, asked, f)?;
+            let f = known(k).map_err(|error| Failed { place: k, error })?;
+            let (factor, data) =
+                LocalFactor::for_data(basis, collocation, rows, weights, asked, f).map_err(factor_failed)?;
             return Ok(SharedFactor { factor: Arc::new(factor), trace_rows, flux_rows, data: vec![data] });
         }
-        let mut factor = LocalFactor::new(columns, collocation, rows, weights, coupling, &trace_rows, &flux_rows)?;
+        let mut factor = LocalFactor::new(columns, collocation, rows, weights, coupling, &trace_rows, &flux_rows)
+            .map_err(factor_failed)?;
         let mut data = Vec::new();
         if let Some(known) = known {
-            let batch = |members: &[usize]| -> Result<Vec<LocalData>> {
-                let f: Vec<Mat<f64>> = members.iter().map(|&k| known(k)).collect::<Result<_>>()?;
+            let known = |&place: &usize| known(place).map_err(|error| Failed { place, error });
+            let batch = |members: &[usize]| -> OrFailed<Vec<LocalData>> {
+                let f: Vec<Mat<f64>> = members.iter().map(known).collect::<OrFailed<_>>()?;
                 Ok(factor.data_of(&f.iter().collect::<Vec<_>>()))
             };
-            // The first error in order, whichever thread was first.
-            let batches: Vec<Result<Vec<LocalData>>> = members.par_chunks(BATCH).map(batch).collect();
-            for found in batches {
-                data.extend(found?);
-            }
+            data = in_order(members.par_chunks(BATCH).map(batch))?.into_iter().flatten().collect();
             factor.forget();
         }
         Ok(SharedFactor { factor: Arc::new(factor), trace_rows, flux_rows, data })
@@ -247,6 +243,28 @@ impl<'a> Stages<'a> {
         };
         (0..mine.len()).map(local).collect()
     }
+}
+
+/// The error of a subdomain, by its number among those of this rank.
+struct Failed {
+    place: usize,
+    error: Error,
+}
+
+type OrFailed<T> = std::result::Result<T, Failed>;
+
+/// All factors, or the error of the first subdomain that has one, whichever thread or class was first.
+fn unless_failed(found: Vec<OrFailed<SharedFactor>>) -> Result<Vec<SharedFactor>> {
+    let mut factors = Vec::with_capacity(found.len());
+    let mut failed: Option<Failed> = None;
+    for factor in found {
+        match factor {
+            Ok(factor) => factors.push(factor),
+            Err(e) if failed.as_ref().is_none_or(|first| e.place < first.place) => failed = Some(e),
+            Err(_) => {}
+        }
+    }
+    failed.map_or(Ok(factors), |failed| Err(failed.error))
 }
 
 fn stop_if_asked(progress: &dyn Progress) -> Result<()> {

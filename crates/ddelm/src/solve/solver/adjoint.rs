@@ -23,6 +23,7 @@ use rayon::prelude::*;
 use self::nonlinear::at_solution;
 use super::{Solver, balanced, by_factor};
 use crate::base::error::{Error, Result};
+use crate::base::parallel::in_order;
 use crate::base::progress::Progress;
 use crate::domain::collocation::Integration;
 use crate::domain::decomposition::Decomposition;
@@ -94,10 +95,9 @@ impl Solver {
         self.check_adjoint()?;
         let right_hand_side = self.right_hand_side();
         let posed = balanced(&self.plan, &self.problem, data)?;
-        let rhs: Vec<Result<Mat<f64>>> = (self.locals.par_iter().zip(&self.data_rows))
-            .map(|(local, rows)| right_hand_side.of(local.subdomain, rows, std::slice::from_ref(&posed)))
-            .collect();
-        let rhs: Vec<Mat<f64>> = rhs.into_iter().collect::<Result<_>>()?;
+        let rhs = (self.locals.par_iter().zip(&self.data_rows))
+            .map(|(local, rows)| right_hand_side.of(local.subdomain, rows, std::slice::from_ref(&posed)));
+        let rhs = in_order(rhs)?;
         let known = self.known(&rhs);
         let coupled = self.couple(&known, 1, 0.0, progress)?;
         let rests: Vec<Mat<f64>> = (self.locals.par_iter().zip(&known.local))
@@ -230,8 +230,8 @@ impl Adjoint {
             }
             Ok((seed, Some((s, sample, areas))))
         };
-        let parts: Vec<Result<Part>> = self.solver.locals.par_iter().map(|local| one(local.subdomain)).collect();
-        let (seeds, places): (Vec<_>, Vec<_>) = parts.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        let parts = in_order(self.solver.locals.par_iter().map(|local| one(local.subdomain)))?;
+        let (seeds, places): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         let mut gradient = self.pull(seeds, progress)?;
         gradient.integrand = Some(Integrand { field: field.clone(), places: places.into_iter().flatten().collect() });
         Ok(gradient)
@@ -264,8 +264,8 @@ impl Adjoint {
             }
             Ok((seed, direct))
         };
-        let parts: Vec<Result<_>> = self.solver.locals.par_iter().map(|local| one(local.subdomain)).collect();
-        let (seeds, direct): (Vec<_>, Vec<_>) = parts.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        let parts = in_order(self.solver.locals.par_iter().map(|local| one(local.subdomain)))?;
+        let (seeds, direct): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         let mut gradient = self.pull(seeds, progress)?;
         direct.into_iter().for_each(|direct| gradient.fields.add(direct));
         Ok(gradient)
@@ -355,11 +355,8 @@ impl Adjoint {
             }
             .sensitivities()
         };
-        let parts: Vec<Result<Sensitivities>> = (0..solver.locals.len()).into_par_iter().map(one).collect();
         let mut fields = Sensitivities::none(&self.problem);
-        for part in parts {
-            fields.add(part?);
-        }
+        in_order((0..solver.locals.len()).into_par_iter().map(one))?.into_iter().for_each(|part| fields.add(part));
         self.with_balance(&mut fields);
         let (problem, decomposition) = (self.problem.clone(), solver.plan.decomposition.clone());
         Ok(Gradient { problem, decomposition, fields, mean, integrand: None, state: self.state.clone(), warnings })
