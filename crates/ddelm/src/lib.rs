@@ -130,9 +130,8 @@ pub use solve::case::Case;
 pub use solve::solver::Solver;
 
 /// The optional parts of this library, and whether they were built in.
-pub const FEATURES: [(&str, bool); 5] = [
+pub const FEATURES: [(&str, bool); 4] = [
     ("files", cfg!(feature = "files")),
-    ("mpi", cfg!(feature = "mpi")),
     ("parallel", cfg!(feature = "parallel")),
     ("save", cfg!(feature = "save")),
     ("vtk", cfg!(feature = "vtk")),

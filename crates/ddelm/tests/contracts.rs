@@ -230,7 +230,7 @@ fn the_first_subdomain_with_an_infinite_source_is_named_on_any_number_of_threads
     // Subdomains in the corners, along the sides and inside share factors: what is first in its class need not be first of all.
     for first in [1, 3, 4, 9] {
         let source = move |x: f64, y: f64| {
-            let s = (4.0 * y).floor() * 4.0 + (4.0 * x).floor();
+            let s = (4.0 * x).floor() * 4.0 + (4.0 * y).floor();
             if s >= f64::from(first) { f64::INFINITY } else { 1.0 }
         };
         let mut problem = gallery::poisson();

@@ -16,17 +16,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
 
-use ::mpi::collective::SystemOperation;
-use ::mpi::datatype::PartitionMut;
-use ::mpi::environment::Universe;
-use ::mpi::request::multiple_scope;
-use ::mpi::topology::SimpleCommunicator;
-use ::mpi::traits::{Communicator, CommunicatorCollectives, Destination, Root, Source};
-use ::mpi::{Count, Rank, Threading};
+use mpi::collective::SystemOperation;
+use mpi::datatype::PartitionMut;
+use mpi::environment::Universe;
+use mpi::request::multiple_scope;
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Root, Source};
+use mpi::{Count, Rank, Threading};
 
-use super::distributed::DistributedFactor;
-use crate::base::error::{Error, Result};
-use crate::interface::{DirectFactor, Exchange, Message, System};
+use ddelm::interface::{DirectFactor, Exchange, Message, System};
+use ddelm::{Error, Result};
+
+use crate::distributed::DistributedFactor;
 
 /// As many ranks as `mpirun` started. Clones are the same machine.
 #[derive(Clone)]
@@ -51,7 +52,7 @@ impl Mpi {
             problem: problem.into(),
             hint: "start one machine per process, with an MPI library that supports threads".into(),
         };
-        let (universe, threading) = ::mpi::initialize_with_threading(Threading::Serialized)
+        let (universe, threading) = mpi::initialize_with_threading(Threading::Serialized)
             .ok_or_else(|| trouble("MPI runs already in this process"))?;
         if threading < Threading::Serialized {
             return Err(trouble("the MPI library does not allow threads"));
