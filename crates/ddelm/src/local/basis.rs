@@ -23,7 +23,7 @@ use crate::domain::collocation::Collocation;
 use crate::domain::map::Point;
 use crate::domain::shape::Shape;
 use crate::local::lift::Lift;
-use crate::local::operator::Weights;
+use crate::local::operator::Weighting;
 use crate::method::settings::Truncation;
 use crate::network::assembly::{Points, assembled, derivative_tables};
 use crate::network::features::{EQUILATERAL, FeatureNetwork};
@@ -75,8 +75,8 @@ pub struct ReferenceBasis {
 pub struct Recipe {
     /// The candidates, and the polynomials beside them.
     pub network: FeatureNetwork,
-    /// Weights of the reference rows.
-    pub weights: Weights,
+    /// The weighting of the reference rows.
+    pub weighting: Weighting,
     /// How the numerical rank is found.
     pub truncation: Truncation,
     /// Directions smaller than this times the largest are dropped.
@@ -124,9 +124,9 @@ impl ReferenceBasis {
 
     /// The basis of polynomials and of the neurons that add most to them.
     fn new(recipe: &Recipe, collocation: &Collocation) -> Result<Self> {
-        let Recipe { network, weights, truncation, cut, limit, needed } = recipe;
+        let Recipe { network, weighting, truncation, cut, limit, needed } = recipe;
         let polynomials = network.polynomials;
-        let k0 = reference_rows(network, collocation, *weights);
+        let k0 = reference_rows(network, collocation, *weighting);
         let Deflated { factor, projections, rest, size } = Deflated::new(k0, polynomials)?;
         // The cut is relative to the features, not to what the polynomials leave of them.
         let largest = rest.col_iter().map(|c| c.norm_l2()).fold(f64::MIN_POSITIVE, f64::max);
@@ -268,19 +268,19 @@ impl ReferenceBasis {
 }
 
 /// K0: the reference equation at the interior nodes over traces on the perimeter, for every column of the network.
-fn reference_rows(network: &FeatureNetwork, collocation: &Collocation, weights: Weights) -> Mat<f64> {
+fn reference_rows(network: &FeatureNetwork, collocation: &Collocation, weighting: Weighting) -> Mat<f64> {
     let interior: Points = collocation.interior.iter().copied().collect();
     // Halves of sides are nodes of some subdomains only.
     let whole = &collocation.perimeter[..collocation.whole_perimeter()];
     let perimeter: Points = whole.iter().map(|node| node.xi).collect();
-    let (trace, laplacian) = match weights {
-        Weights::Unit => (1.0, 1.0),
-        Weights::Scaled { trace, laplacian, .. } => (trace, laplacian),
+    let (trace, laplacian) = match weighting {
+        Weighting::Unit => (1.0, 1.0),
+        Weighting::Scaled { trace, laplacian, .. } => (trace, laplacian),
     };
     let lap = reference_laplacian(collocation.shape);
     let equation = if collocation.pairs == 1 { lap.scaled(-1.0) } else { lap.times(lap) };
     let repeat = |symbol: Symbol| -> Symbols { whole.iter().map(|node| symbol.scaled(node.root)).collect() };
-    let weight = |xi: Point| weights.interior(collocation.shape, xi);
+    let weight = |xi: Point| weighting.interior(collocation.shape, xi);
     let inside: Symbols = collocation.interior.iter().map(|&xi| equation.scaled(weight(xi))).collect();
     let (around, bending) = (repeat(Symbol::TRACE.scaled(trace)), repeat(lap.scaled(laplacian)));
     let mut parts = vec![(&interior, &inside), (&perimeter, &around)];

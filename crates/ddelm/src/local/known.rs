@@ -10,7 +10,7 @@ use crate::base::error::Result;
 use crate::domain::collocation::Collocation;
 use crate::local::basis::ReferenceBasis;
 use crate::local::local_factor::{Columns, LocalData, LocalFactor, loads, matrices, product, traces};
-use crate::local::operator::{Balance, LocalRows, Weights};
+use crate::local::operator::{Balance, LocalRows, Weighting};
 use crate::method::settings::Coupling;
 
 /// Where a correction of normal equations is larger than this, relative to the solution, QR takes their place. With coefficients that are
@@ -35,12 +35,12 @@ impl LocalFactor {
         basis: &ReferenceBasis,
         collocation: &Collocation,
         rows: &LocalRows,
-        weights: Weights,
+        weighting: Weighting,
         [trace_rows, flux_rows]: [&[usize]; 2],
         f: Mat<f64>,
     ) -> Result<(Self, LocalData)> {
         let (k, a) = matrices(Columns::Basis(basis), collocation, rows, flux_rows);
-        let traces = traces(collocation, rows, weights, trace_rows);
+        let traces = traces(collocation, rows, weighting, trace_rows);
         match Self::by_normal_equations(k, a, traces, rows.balance.as_ref(), f) {
             Ok(found) => Ok(found),
             Err(given) => {

@@ -30,7 +30,7 @@ use crate::domain::collocation::{Collocation, Integration};
 use crate::domain::map::Point;
 use crate::local::basis::{Part, ReferenceBasis};
 use crate::local::lift::{Lift, Lifted};
-use crate::local::operator::{Balance, LocalRows, Weights};
+use crate::local::operator::{Balance, LocalRows, Weighting};
 use crate::method::settings::{Coupling, Truncation, safe_rank};
 use crate::network::assembly::{Points, assemble, assembled};
 use crate::network::features::FeatureNetwork;
@@ -377,13 +377,13 @@ impl LocalFactor {
         columns: Columns<'_>,
         collocation: &Collocation,
         rows: &LocalRows,
-        weights: Weights,
+        weighting: Weighting,
         coupling: Coupling,
         trace_rows: &[usize],
         flux_rows: &[usize],
     ) -> Result<Self> {
         let (k, a) = matrices(columns, collocation, rows, flux_rows);
-        let traces = traces(collocation, rows, weights, trace_rows);
+        let traces = traces(collocation, rows, weighting, trace_rows);
         Self::by_inverse(columns, k.into_inner(), a.into_inner(), traces, coupling, rows.balance.as_ref())
     }
 
@@ -515,13 +515,13 @@ impl LocalFactor {
 pub(super) fn traces(
     collocation: &Collocation,
     rows: &LocalRows,
-    weights: Weights,
+    weighting: Weighting,
     trace_rows: &[usize],
 ) -> Vec<(usize, f64)> {
     let (per, inside) = (rows.layout.nodes.len(), rows.interior.len());
     let entry = |&row: &usize| {
         let (pair, node) = (row / per, rows.layout.nodes[row % per]);
-        (inside + row, weights.interface(pair) * collocation.perimeter[node].root)
+        (inside + row, weighting.interface(pair) * collocation.perimeter[node].root)
     };
     trace_rows.iter().map(entry).collect()
 }

@@ -21,9 +21,9 @@ use crate::network::symbol::{Frame, Symbol, Symbols};
 use crate::problem::model::{Condition, Equation, Problem};
 use crate::problem::operators::{BoundaryRow, vanishing};
 
-/// Weights of the rows against each other.
+/// The weighting of the rows against each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Weights {
+pub enum Weighting {
     /// All rows as they stand (the paper).
     Unit,
     /// The equation divided by the size of its leading part; the rest weighted against it.
@@ -37,32 +37,34 @@ pub enum Weights {
     },
 }
 
-impl Weights {
+impl Weighting {
     /// The weight of the equation at a reference point, next to the scaling by its size.
     ///
     /// A residual close to the perimeter moves the solution little, because Green's function vanishes there; nodes are
     /// dense there, and residuals large where the solution is not smooth at a corner. So the weight goes to zero.
     pub fn interior(self, shape: Shape, xi: Point) -> f64 {
         match (self, shape) {
-            (Weights::Unit, _) => 1.0,
-            (Weights::Scaled { .. }, Shape::Quadrilateral) => xi.iter().map(|t| 2.0 * (t * (1.0 - t)).sqrt()).product(),
-            (Weights::Scaled { .. }, Shape::Triangle) => (27.0 * xi[0] * xi[1] * (1.0 - xi[0] - xi[1])).sqrt(),
+            (Weighting::Unit, _) => 1.0,
+            (Weighting::Scaled { .. }, Shape::Quadrilateral) => {
+                xi.iter().map(|t| 2.0 * (t * (1.0 - t)).sqrt()).product()
+            }
+            (Weighting::Scaled { .. }, Shape::Triangle) => (27.0 * xi[0] * xi[1] * (1.0 - xi[0] - xi[1])).sqrt(),
         }
     }
 
     /// What an interface value is multiplied with in the trace rows of a transmission pair.
     pub fn interface(self, pair: usize) -> f64 {
         match self {
-            Weights::Unit => 1.0,
-            Weights::Scaled { trace, laplacian, .. } => [trace, laplacian][pair],
+            Weighting::Unit => 1.0,
+            Weighting::Scaled { trace, laplacian, .. } => [trace, laplacian][pair],
         }
     }
 
-    /// The weights of the default method.
+    /// That of the default method.
     pub fn default_for(equation: &Equation) -> Self {
         match equation.pairs() {
-            1 => Weights::Scaled { trace: 100.0, laplacian: 0.0, flux: 100.0 },
-            _ => Weights::Scaled { trace: 1000.0, laplacian: 100.0, flux: 1000.0 },
+            1 => Weighting::Scaled { trace: 100.0, laplacian: 0.0, flux: 100.0 },
+            _ => Weighting::Scaled { trace: 1000.0, laplacian: 100.0, flux: 1000.0 },
         }
     }
 }
@@ -176,9 +178,14 @@ pub(crate) fn flux_symbols(
 
 /// The units of an edge. The flux is measured in units of the larger coefficient of its two sides, and by the length that a
 /// node stands for: a jump that is small is small as a force.
-pub fn edge_scale(scene: &Scene<'_>, collocation: &Collocation, weights: Weights, edge: &Edge) -> Result<EdgeScale> {
+pub fn edge_scale(
+    scene: &Scene<'_>,
+    collocation: &Collocation,
+    weighting: Weighting,
+    edge: &Edge,
+) -> Result<EdgeScale> {
     let Scene { problem, decomposition, .. } = *scene;
-    if weights == Weights::Unit {
+    if weighting == Weighting::Unit {
         return Ok(EdgeScale::UNIT);
     }
     let h = edge.width;
@@ -213,7 +220,7 @@ pub fn edge_scale(scene: &Scene<'_>, collocation: &Collocation, weights: Weights
 /// Makes the rows of conditions on a side of a subdomain.
 struct ConditionRows<'a> {
     problem: &'a Problem,
-    weights: Weights,
+    weighting: Weighting,
     places: &'a Places<'a>,
     side: usize,
 }
@@ -221,20 +228,20 @@ struct ConditionRows<'a> {
 impl ConditionRows<'_> {
     /// Rows (symbol, scale) for value `index` of a condition.
     fn rows(&self, condition: &Condition, key: &str, index: usize) -> Result<Vec<(Symbol, f64)>> {
-        let weighted = |symbol: Symbol, unit: f64, weight: f64| match self.weights {
-            Weights::Unit => (symbol, 1.0),
-            Weights::Scaled { .. } => (symbol.scaled(weight * unit), weight * unit),
+        let weighted = |symbol: Symbol, unit: f64, weight: f64| match self.weighting {
+            Weighting::Unit => (symbol, 1.0),
+            Weighting::Scaled { .. } => (symbol.scaled(weight * unit), weight * unit),
         };
-        let flux_weight = match self.weights {
-            Weights::Unit => 1.0,
-            Weights::Scaled { flux, .. } => flux,
+        let flux_weight = match self.weighting {
+            Weighting::Unit => 1.0,
+            Weighting::Scaled { flux, .. } => flux,
         };
         match condition.row(index) {
             BoundaryRow::Trace(pair) => {
                 let traces = vec![self.problem.equation.trace(pair); self.places.xi.len()];
                 let h = width_across(self.places.place.map.as_ref(), self.side);
                 let [unit, _] = self.problem.equation.units(pair, h, 1.0);
-                let row = |symbol: Symbol| weighted(symbol, unit, self.weights.interface(pair));
+                let row = |symbol: Symbol| weighted(symbol, unit, self.weighting.interface(pair));
                 Ok(self.places.pull_back(&traces).map(row).collect())
             }
             BoundaryRow::Flux(_) => {
@@ -266,7 +273,7 @@ const LEAST_SIZE: f64 = 0.3;
 pub fn local_rows(
     scene: &Scene<'_>,
     collocation: &Collocation,
-    weights: Weights,
+    weighting: Weighting,
     scales: &[EdgeScale],
     s: usize,
 ) -> Result<LocalRows> {
@@ -279,10 +286,10 @@ pub fn local_rows(
         let least = LEAST_SIZE * sizes.iter().copied().fold(0.0, f64::max);
         sizes.iter_mut().for_each(|size| *size = size.max(least));
     }
-    let scale = |(&size, &xi): (&f64, &Point)| match weights {
-        Weights::Unit => Ok(1.0),
-        Weights::Scaled { .. } if size > 0.0 => Ok(weights.interior(collocation.shape, xi) / size),
-        Weights::Scaled { .. } => Err(vanishing(map.point(xi), s)),
+    let scale = |(&size, &xi): (&f64, &Point)| match weighting {
+        Weighting::Unit => Ok(1.0),
+        Weighting::Scaled { .. } if size > 0.0 => Ok(weighting.interior(collocation.shape, xi) / size),
+        Weighting::Scaled { .. } => Err(vanishing(map.point(xi), s)),
     };
     let interior_scale: Arc<[f64]> = sizes.iter().zip(&collocation.interior).map(scale).collect::<Result<_>>()?;
     let interior: Symbols = symbols.iter().zip(&*interior_scale).map(|(symbol, &scale)| symbol.scaled(scale)).collect();
@@ -297,11 +304,11 @@ pub fn local_rows(
         perimeter: Symbols::new(),
         perimeter_scale: Arc::new([]),
         flux: Symbols::new(),
-        flux_scale: flux_scale(weights, magnification(map.jacobian(map.shape().center()))),
+        flux_scale: flux_scale(weighting, magnification(map.jacobian(map.shape().center()))),
         areas: None,
         balance: None,
     };
-    let maker = PerimeterRows { scene, collocation, weights, scales, s };
+    let maker = PerimeterRows { scene, collocation, weighting, scales, s };
     let mut found = (Vec::new(), Vec::new());
     for pair in 0..equation.pairs() {
         maker.add_pieces(&rows.layout, pair, &mut found)?;
@@ -337,7 +344,7 @@ pub fn local_rows(
     rows.flux = Symbols::from(all.as_slice());
     if collocation.conserves() {
         let size = collocation.shape.area() * sizes.iter().sum::<f64>() / sizes.len() as f64;
-        rows.balance = Some(balance(scene, s, collocation, weights, size)?);
+        rows.balance = Some(balance(scene, s, collocation, weighting, size)?);
         let dear = map.affine().is_none() && map.form().is_some();
         rows.areas = dear.then(|| magnifications(map, &collocation.integration.inside).collect());
     }
@@ -345,8 +352,8 @@ pub fn local_rows(
 }
 
 /// Powers of two near the extent of a subdomain with the given magnification, and near its cube.
-fn flux_scale(weights: Weights, magnification: f64) -> [f64; 2] {
-    if weights == Weights::Unit {
+fn flux_scale(weighting: Weighting, magnification: f64) -> [f64; 2] {
+    if weighting == Weighting::Unit {
         return [1.0; 2];
     }
     let extent = 2f64.powi((0.5 * magnification.log2()).round() as i32);
@@ -360,12 +367,12 @@ const BALANCE: f64 = 100.0;
 const CORE: f64 = 1.0;
 
 /// The flux balance of a subdomain whose equation, integrated over it, has the given size.
-fn balance(scene: &Scene<'_>, s: usize, collocation: &Collocation, weights: Weights, size: f64) -> Result<Balance> {
+fn balance(scene: &Scene<'_>, s: usize, collocation: &Collocation, weighting: Weighting, size: f64) -> Result<Balance> {
     let (problem, rule) = (scene.problem, &collocation.integration);
     let (equation, map) = (&problem.equation, scene.subdomain(s).map.as_ref());
-    let scale = match weights {
-        Weights::Unit => 1.0,
-        Weights::Scaled { .. } => BALANCE / size,
+    let scale = match weighting {
+        Weighting::Unit => 1.0,
+        Weighting::Scaled { .. } => BALANCE / size,
     };
     let per_side = rule.around.len() / collocation.shape.sides();
     let side = |i: usize| i / per_side;
@@ -381,9 +388,9 @@ fn balance(scene: &Scene<'_>, s: usize, collocation: &Collocation, weights: Weig
     let places = scene.places(s, &rule.inside);
     let inside = match problem.lower_order(&places)? {
         Some(terms) => {
-            let weights = rule.inside_weights.iter().zip(magnifications(map, &rule.inside));
+            let areas = rule.inside_weights.iter().zip(magnifications(map, &rule.inside));
             let over = |(term, (w, area)): (Symbol, (&f64, f64))| term.scaled(scale * w * area);
-            places.pull_back(&terms).zip(weights).map(over).collect()
+            places.pull_back(&terms).zip(areas).map(over).collect()
         }
         None => Symbols::new(),
     };
@@ -394,7 +401,7 @@ fn balance(scene: &Scene<'_>, s: usize, collocation: &Collocation, weights: Weig
 struct PerimeterRows<'a> {
     scene: &'a Scene<'a>,
     collocation: &'a Collocation,
-    weights: Weights,
+    weighting: Weighting,
     scales: &'a [EdgeScale],
     s: usize,
 }
@@ -408,7 +415,7 @@ impl PerimeterRows<'_> {
     fn conditions(&self, part: usize, side: usize, pair: usize, xi: &[Point]) -> Result<Vec<(Symbol, f64)>> {
         let Scene { problem, decomposition, .. } = *self.scene;
         let places = self.scene.places(self.s, xi);
-        let maker = ConditionRows { problem, weights: self.weights, places: &places, side };
+        let maker = ConditionRows { problem, weighting: self.weighting, places: &places, side };
         maker.rows(&problem.conditions[part], &part_name(decomposition, part), pair)
     }
 
@@ -422,7 +429,7 @@ impl PerimeterRows<'_> {
             let found = match piece.behind {
                 Behind::Boundary(part) => self.conditions(part, piece.side, pair, &xi)?,
                 Behind::Edge { edge, .. } => {
-                    let weight = self.weights.interface(pair);
+                    let weight = self.weighting.interface(pair);
                     let unit = self.scales[edge].trace[pair];
                     let traces = vec![self.scene.problem.equation.trace(pair); xi.len()];
                     let places = Places::new(self.scene.decomposition, self.s, &xi);
@@ -442,9 +449,9 @@ impl PerimeterRows<'_> {
     /// Where rings end, `r du/dr = (x - c) . grad u = 0`, at points of the innermost side.
     fn core(&self, xi: &[Point]) -> Vec<(Symbol, f64)> {
         let map = self.subdomain().map.as_ref();
-        let weight = match self.weights {
-            Weights::Unit => 1.0,
-            Weights::Scaled { .. } => CORE,
+        let weight = match self.weighting {
+            Weighting::Unit => 1.0,
+            Weighting::Scaled { .. } => CORE,
         };
         let row = |&xi: &Point| {
             let (_, from_corner) = map.offset(xi);
@@ -461,11 +468,11 @@ impl PerimeterRows<'_> {
             let (symbol, scale) = match holds_at(self.scene, self.s, corner) {
                 Holds::Interface => {
                     let vertex = &self.scene.decomposition.vertices[self.subdomain().vertices[corner]];
-                    let [unit, _] = match self.weights {
-                        Weights::Unit => [1.0; 2],
-                        Weights::Scaled { .. } => self.scene.problem.equation.units(pair, vertex.width, 1.0),
+                    let [unit, _] = match self.weighting {
+                        Weighting::Unit => [1.0; 2],
+                        Weighting::Scaled { .. } => self.scene.problem.equation.units(pair, vertex.width, 1.0),
                     };
-                    let weight = self.weights.interface(pair);
+                    let weight = self.weighting.interface(pair);
                     let symbol = Frame::new(map, node.xi).pull_back(&self.scene.problem.equation.trace(pair));
                     (symbol.scaled(weight * unit), weight)
                 }

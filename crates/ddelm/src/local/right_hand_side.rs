@@ -76,12 +76,12 @@ impl RightHandSide<'_> {
         let whole = match rows.balance_scale {
             Some(scale) => {
                 let rule = &collocation.integration;
-                let mut weights: Vec<f64> = rule.inside_weights.iter().map(|w| scale * w).collect();
+                let mut shares: Vec<f64> = rule.inside_weights.iter().map(|w| scale * w).collect();
                 match &rows.areas {
-                    Some(areas) => weights.iter_mut().zip(&**areas).for_each(|(w, area)| *w *= area),
-                    None => weights.iter_mut().zip(magnifications(map, &rule.inside)).for_each(|(w, area)| *w *= area),
+                    Some(areas) => shares.iter_mut().zip(&**areas).for_each(|(w, area)| *w *= area),
+                    None => shares.iter_mut().zip(magnifications(map, &rule.inside)).for_each(|(w, area)| *w *= area),
                 }
-                Some((self.loads(&rule.inside, s)?, weights))
+                Some((self.loads(&rule.inside, s)?, shares))
             }
             None => None,
         };
@@ -91,8 +91,8 @@ impl RightHandSide<'_> {
             let source = interior.of(&data.source)?;
             out.iter_mut().zip(source).zip(&*rows.interior_scale).for_each(|((o, f), scale)| *o = scale * f);
             self.boundary_values(rows, data, s, &mut out[inside..inside + around])?;
-            if let Some((loads, weights)) = &whole {
-                out[inside + around] = loads.of(&data.source)?.iter().zip(weights).map(|(f, w)| f * w).sum();
+            if let Some((loads, shares)) = &whole {
+                out[inside + around] = loads.of(&data.source)?.iter().zip(shares).map(|(f, w)| f * w).sum();
             }
         }
         Ok(f)

@@ -1,4 +1,4 @@
-//! From the adjoint of one subdomain to weights of the coefficients and data that its rows are made of.
+//! From the adjoint of one subdomain to cotangents of the coefficients and data that its rows are made of.
 //!
 //! With `y = K^+ v`, `v = F + E u` and the residual `r = v - K y`, a change of K, F and A changes a number with the gradient h in
 //! y and the multipliers m of the fluxes by
@@ -19,7 +19,7 @@ use crate::domain::map::{Map, Point, magnification, side_speed};
 use crate::local::basis::{Part, ReferenceBasis};
 use crate::local::carried::carries;
 use crate::local::local_factor::product;
-use crate::local::operator::{Weights, flux_symbols, interior_symbols};
+use crate::local::operator::{Weighting, flux_symbols, interior_symbols};
 use crate::local::places::Scene;
 use crate::local::right_hand_side::DataRows;
 use crate::local::sensitivity::Sensitivities;
@@ -53,7 +53,7 @@ impl PartTables {
 pub(crate) struct LocalAdjoint<'a> {
     pub scene: Scene<'a>,
     pub collocation: &'a Collocation,
-    pub weights: Weights,
+    pub weighting: Weighting,
     /// The subdomain.
     pub s: usize,
     pub rows: &'a DataRows,
@@ -83,8 +83,8 @@ impl Both {
         self.values[(k * self.points + i, 0)]
     }
 
-    /// The weight of the k-th derivative at point i in a row with p and r.
-    fn weight(&self, k: usize, i: usize, p: f64, r: f64) -> f64 {
+    /// The cotangent of the k-th derivative at point i in a row with p and r.
+    fn cotangent(&self, k: usize, i: usize, p: f64, r: f64) -> f64 {
         r * self.values[(k * self.points + i, 1)] - p * self.y(k, i)
     }
 }
@@ -101,7 +101,7 @@ struct OnPiece {
 }
 
 impl LocalAdjoint<'_> {
-    /// The weights of all that the rows are made of.
+    /// The cotangents of all that the rows are made of.
     pub fn sensitivities(&self) -> Result<Sensitivities> {
         let mut out = Sensitivities::none(self.scene.problem);
         let unit = self.load_unit()?;
@@ -186,8 +186,8 @@ impl LocalAdjoint<'_> {
         for OnPiece { part, start, xi, .. } in self.conditions() {
             for (pair, sensitivity) in out.boundary[part].iter_mut().enumerate() {
                 let first = pair * self.rows.nodes.len() + start;
-                let weight = |row: usize| self.p[inside + row] * self.rows.perimeter_scale[row];
-                sensitivity.push((self.s, &xi), (first..first + xi.len()).map(weight).collect(), None);
+                let cotangent = |row: usize| self.p[inside + row] * self.rows.perimeter_scale[row];
+                sensitivity.push((self.s, &xi), (first..first + xi.len()).map(cotangent).collect(), None);
             }
         }
     }
@@ -202,20 +202,20 @@ impl LocalAdjoint<'_> {
         let total: f64 = sizes.iter().zip(&areas).map(|(size, area)| size * area).sum();
         let [balance_p, balance_r] = self.balance_terms();
         let both = self.both(&self.tables.interior, 6);
-        let weight = |(i, frame): (usize, Frame)| {
+        let cotangent = |(i, frame): (usize, Frame)| {
             let (p, r, scale) = (self.p[i], self.r[i], self.rows.interior_scale[i]);
-            let mut weights = Symbol::ZERO;
+            let mut cotangents = Symbol::ZERO;
             for k in 0..6 {
-                weights.0[k] = scale * both.weight(k, i, p, r);
+                cotangents.0[k] = scale * both.cotangent(k, i, p, r);
             }
-            if self.weights != Weights::Unit {
+            if self.weighting != Weighting::Unit {
                 let by_size = -2.0 * (p * r / sizes[i] + balance_p * balance_r * areas[i] / total);
-                weights = weights.plus(equation.size_slopes(&symbols[i]).scaled(by_size));
+                cotangents = cotangents.plus(equation.size_slopes(&symbols[i]).scaled(by_size));
             }
-            first_six(&frame.pull_back_transposed(&weights))
+            first_six(&frame.pull_back_transposed(&cotangents))
         };
-        let weights: Vec<[f64; 6]> = Frame::at(map, xi).enumerate().map(weight).collect();
-        out.add_operator(diffusion, (self.s, xi), &weights);
+        let cotangents: Vec<[f64; 6]> = Frame::at(map, xi).enumerate().map(cotangent).collect();
+        out.add_operator(diffusion, (self.s, xi), &cotangents);
         Ok(())
     }
 
@@ -231,29 +231,29 @@ impl LocalAdjoint<'_> {
                 Some(k) => places.boundary_values(k, "boundary")?,
                 None => vec![0.0; xi.len()],
             };
-            let weight = |(i, frame): (usize, Frame)| {
+            let cotangent = |(i, frame): (usize, Frame)| {
                 let row = self.rows.interior() + start + i;
                 let (p, r, scale) = (self.p[row], self.r[row], self.rows.perimeter_scale[start + i]);
-                let mut weights = Symbol::ZERO;
+                let mut cotangents = Symbol::ZERO;
                 for a in 0..3 {
-                    weights.0[a] = scale * both.weight(a, nodes[i], p, r);
+                    cotangents.0[a] = scale * both.cotangent(a, nodes[i], p, r);
                 }
-                if self.weights != Weights::Unit {
+                if self.weighting != Weighting::Unit {
                     let [_, f0, f1, ..] = fluxes[i].0;
                     let length = f0.hypot(f1);
                     let by_scale = -2.0 * p * r / (length + k[i].abs());
                     let sign = if k[i] == 0.0 { 0.0 } else { k[i].signum() };
-                    weights.0[0] += by_scale * sign;
-                    weights.0[1] += by_scale * f0 / length;
-                    weights.0[2] += by_scale * f1 / length;
+                    cotangents.0[0] += by_scale * sign;
+                    cotangents.0[1] += by_scale * f0 / length;
+                    cotangents.0[2] += by_scale * f1 / length;
                 }
-                first_six(&frame.pull_back_transposed(&weights))
+                first_six(&frame.pull_back_transposed(&cotangents))
             };
-            let weights: Vec<[f64; 6]> = Frame::at(self.map(), &xi).enumerate().map(weight).collect();
-            let along: Vec<[f64; 2]> = weights.iter().map(|w| [w[1], w[2]]).collect();
+            let cotangents: Vec<[f64; 6]> = Frame::at(self.map(), &xi).enumerate().map(cotangent).collect();
+            let along: Vec<[f64; 2]> = cotangents.iter().map(|w| [w[1], w[2]]).collect();
             out.add_flux(diffusion, (self.s, &xi), &places.normals(side), &along);
             if coefficient.is_some() {
-                out.robin[part].push((self.s, &xi), weights.iter().map(|w| w[0]).collect(), None);
+                out.robin[part].push((self.s, &xi), cotangents.iter().map(|w| w[0]).collect(), None);
             }
         }
         Ok(())
@@ -272,22 +272,22 @@ impl LocalAdjoint<'_> {
             }
             let nodes: Vec<usize> = layout.fluxes[start..end].iter().map(|&place| layout.nodes[place]).collect();
             let xi: Vec<Point> = nodes.iter().map(|&node| self.collocation.perimeter[node].xi).collect();
-            let weight = |(i, frame): (usize, Frame)| {
+            let cotangent = |(i, frame): (usize, Frame)| {
                 let factor = -m[i] * self.rows.flux_scale;
                 in_x_and_y(&frame, [1, 2].map(|k| factor * both.y(k, nodes[i])))
             };
-            let weights: Vec<[f64; 2]> = Frame::at(self.map(), &xi).enumerate().map(weight).collect();
+            let cotangents: Vec<[f64; 2]> = Frame::at(self.map(), &xi).enumerate().map(cotangent).collect();
             let normals = self.scene.places(self.s, &xi).normals(piece.side);
-            out.add_flux(diffusion, (self.s, &xi), &normals, &weights);
+            out.add_flux(diffusion, (self.s, &xi), &normals, &cotangents);
             if let Behind::Edge { edge, .. } = piece.behind
                 && carries(&self.scene, self.collocation, &self.scene.decomposition.edges[edge])?.is_some()
             {
-                let weight = |(i, n): (usize, &Point)| {
+                let cotangent = |(i, n): (usize, &Point)| {
                     let factor = m[i] * self.rows.flux_scale * both.y(0, nodes[i]);
                     [0.0, factor * n[0], factor * n[1], 0.0, 0.0, 0.0]
                 };
-                let weights: Vec<[f64; 6]> = normals.iter().enumerate().map(weight).collect();
-                out.add_lower_order((self.s, &xi), &weights);
+                let cotangents: Vec<[f64; 6]> = normals.iter().enumerate().map(cotangent).collect();
+                out.add_lower_order((self.s, &xi), &cotangents);
             }
         }
         Ok(())
@@ -304,32 +304,32 @@ impl LocalAdjoint<'_> {
         for side in 0..sides {
             let first = side * per_side;
             let xi = &rule.around[first..first + per_side];
-            let weight = |(i, frame): (usize, Frame)| {
+            let cotangent = |(i, frame): (usize, Frame)| {
                 let length = side_speed(map, side, map.jacobian(xi[i]));
                 let factor = sign * scale * rule.around_weights[first + i] * length;
-                in_x_and_y(&frame, [1, 2].map(|k| factor * both.weight(k, first + i, p, r)))
+                in_x_and_y(&frame, [1, 2].map(|k| factor * both.cotangent(k, first + i, p, r)))
             };
-            let weights: Vec<[f64; 2]> = Frame::at(map, xi).enumerate().map(weight).collect();
-            out.add_flux(diffusion, (self.s, xi), &self.scene.places(self.s, xi).normals(side), &weights);
+            let cotangents: Vec<[f64; 2]> = Frame::at(map, xi).enumerate().map(cotangent).collect();
+            out.add_flux(diffusion, (self.s, xi), &self.scene.places(self.s, xi).normals(side), &cotangents);
         }
         if !out.advection.is_empty() || !out.reaction.is_empty() {
             let (xi, areas) = (&rule.inside, self.areas());
             let both = self.both(&self.tables.inside, 3);
-            let weight = |(i, frame): (usize, Frame)| {
-                let mut weights = Symbol::ZERO;
+            let cotangent = |(i, frame): (usize, Frame)| {
+                let mut cotangents = Symbol::ZERO;
                 for k in 0..3 {
-                    weights.0[k] = scale * areas[i] * both.weight(k, i, p, r);
+                    cotangents.0[k] = scale * areas[i] * both.cotangent(k, i, p, r);
                 }
-                first_six(&frame.pull_back_transposed(&weights))
+                first_six(&frame.pull_back_transposed(&cotangents))
             };
-            let weights: Vec<[f64; 6]> = Frame::at(map, xi).enumerate().map(weight).collect();
-            out.add_lower_order((self.s, xi), &weights);
+            let cotangents: Vec<[f64; 6]> = Frame::at(map, xi).enumerate().map(cotangent).collect();
+            out.add_lower_order((self.s, xi), &cotangents);
         }
         Ok(())
     }
 }
 
-/// Weights of derivatives in reference coordinates as weights of those in x and y.
+/// Cotangents of derivatives in reference coordinates as cotangents of those in x and y.
 fn in_x_and_y(frame: &Frame, [w0, w1]: [f64; 2]) -> [f64; 2] {
     let i = &frame.inverse;
     [i[0][0] * w0 + i[1][0] * w1, i[0][1] * w0 + i[1][1] * w1]

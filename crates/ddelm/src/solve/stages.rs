@@ -64,13 +64,13 @@ struct SharedFactor {
 impl<'a> Stages<'a> {
     pub fn assemble(&self) -> Result<Assembled> {
         let Stages { plan, scene, progress } = self;
-        let Plan { collocations, weights, networks, portion, .. } = plan;
+        let Plan { collocations, weighting, networks, portion, .. } = plan;
         let Scene { problem, decomposition, .. } = *scene;
-        let (weights, mine) = (*weights, &portion.subdomains);
+        let (weighting, mine) = (*weighting, &portion.subdomains);
         progress.begin(Stage::Assemble, mine.len());
         let here = |edge: usize| portion.numbering.block_size(edge) > 0;
         let scales = in_order(decomposition.edges.par_iter().enumerate().map(|(e, edge)| match here(e) {
-            true => edge_scale(scene, collocations.any(), weights, edge),
+            true => edge_scale(scene, collocations.any(), weighting, edge),
             // Edges of other ranks are never asked for.
             false => Ok(EdgeScale::UNIT),
         }))?;
@@ -81,7 +81,7 @@ impl<'a> Stages<'a> {
         let own = in_order(mine.par_iter().zip(&alike).enumerate().map(|(k, (&s, &first))| {
             stop_if_asked(*progress)?;
             let collocation = collocations.of(plan.shape(s));
-            let rows = (first == k).then(|| local_rows(scene, collocation, weights, &scales, s)).transpose()?;
+            let rows = (first == k).then(|| local_rows(scene, collocation, weighting, &scales, s)).transpose()?;
             progress.step();
             Ok::<_, Error>(rows.map(Arc::new))
         }))?;
@@ -167,16 +167,16 @@ impl<'a> Stages<'a> {
                 shortest: self.plan.settings.interface == InterfaceSolver::Cg,
             },
         };
-        let (rows, weights) = (&assembled.rows[members[0]], self.plan.weights);
+        let (rows, weighting) = (&assembled.rows[members[0]], self.plan.weighting);
         let coupling = self.plan.settings.coupling();
         if let (Some(known), &[k], Columns::Basis(basis), Coupling::FluxBalance) = (known, members, columns, coupling) {
             let asked = [&trace_rows[..], &flux_rows[..]];
             let f = known(k).map_err(|error| Failed { place: k, error })?;
             let (factor, data) =
-                LocalFactor::for_data(basis, collocation, rows, weights, asked, f).map_err(factor_failed)?;
+                LocalFactor::for_data(basis, collocation, rows, weighting, asked, f).map_err(factor_failed)?;
             return Ok(SharedFactor { factor: Arc::new(factor), trace_rows, flux_rows, data: vec![data] });
         }
-        let mut factor = LocalFactor::new(columns, collocation, rows, weights, coupling, &trace_rows, &flux_rows)
+        let mut factor = LocalFactor::new(columns, collocation, rows, weighting, coupling, &trace_rows, &flux_rows)
             .map_err(factor_failed)?;
         let mut data = Vec::new();
         if let Some(known) = known {

@@ -270,8 +270,8 @@ impl Elimination {
         let (mut pivot, rest) = right.split_at_col_mut(1);
         let (done, mut open) = self.f.as_mut().split_at_col_mut(width);
 
-        let weights: [f64; BLOCK] = std::array::from_fn(|k| if k < width { done[(i, k)] } else { 0.0 });
-        multiply_add_vector(as_slice(pivot.as_mut().col_mut(0)), -1.0, vectors, &weights[..width]);
+        let factors: [f64; BLOCK] = std::array::from_fn(|k| if k < width { done[(i, k)] } else { 0.0 });
+        multiply_add_vector(as_slice(pivot.as_mut().col_mut(0)), -1.0, vectors, &factors[..width]);
 
         let norm = pivot.as_ref().col(0).subrows(1, m - i - 1).norm_l2();
         let column = as_slice(pivot.col_mut(0));
@@ -294,9 +294,9 @@ impl Elimination {
     fn complete_row(&mut self, start: usize) {
         let (n, rank) = (self.a.ncols(), self.rank());
         let (last, width) = (rank - 1, rank - start);
-        let weights: [f64; BLOCK] = std::array::from_fn(|k| if k < width { self.a[(last, start + k)] } else { 0.0 });
+        let factors: [f64; BLOCK] = std::array::from_fn(|k| if k < width { self.a[(last, start + k)] } else { 0.0 });
         let f = self.f.as_ref().submatrix(rank, 0, n - rank, width);
-        multiply_vector(&mut self.row[rank..], f, &weights[..width]);
+        multiply_vector(&mut self.row[rank..], f, &factors[..width]);
         for j in rank..n {
             self.row[j] = self.a[(last, j)] - self.row[j];
             self.a[(last, j)] = self.row[j];

@@ -33,7 +33,7 @@ use crate::domain::shape::PerShape;
 use crate::interface::refine_transposed;
 use crate::local::basis::ReferenceBasis;
 use crate::local::local_factor::{affine, part_of, side_by_side};
-use crate::local::operator::{Weights, flux_symbols};
+use crate::local::operator::{Weighting, flux_symbols};
 use crate::local::places::Scene;
 use crate::local::sensitivity::{Sensitivities, Sensitivity};
 use crate::local::transposed_rows::{LocalAdjoint, PartTables};
@@ -257,9 +257,9 @@ impl Adjoint {
                 seed.iter_mut().zip(self.seed(s, xi, &symbols)).for_each(|(sum, part)| *sum += part);
                 if let Some(diffusion) = equation.leading() {
                     let Gradients { ux, uy, .. } = self.solution.local_gradients(s, xi);
-                    let weights: Vec<[f64; 2]> =
+                    let cotangents: Vec<[f64; 2]> =
                         (0..xi.len()).map(|i| [lengths[i] * ux[i], lengths[i] * uy[i]]).collect();
-                    direct.add_flux(diffusion, (s, xi), &places.normals(side), &weights);
+                    direct.add_flux(diffusion, (s, xi), &places.normals(side), &cotangents);
                 }
             }
             Ok((seed, direct))
@@ -296,11 +296,11 @@ impl Adjoint {
             return self.zero(s);
         }
         let ReferenceBasis { network, lift, .. } = self.basis(s);
-        let weights: Vec<Vec<f64>> =
+        let cotangents: Vec<Vec<f64>> =
             active.iter().map(|&a| symbols.iter().map(|symbol| symbol.0[a]).collect()).collect();
         let (x, y): (Vec<f64>, Vec<f64>) = xi.iter().map(|p| (p[0], p[1])).unzip();
         let ridges = ([&network.weights[0][..], &network.weights[1][..]], &network.biases[..]);
-        let sums = network.activation.transposed_sums(network.polynomials, ridges, (&x, &y), &active, &weights);
+        let sums = network.activation.transposed_sums(network.polynomials, ridges, (&x, &y), &active, &cotangents);
         lift.apply_transposed(&sums)
     }
 
@@ -329,7 +329,8 @@ impl Adjoint {
             (0..batch.len()).map(|k| [part_of(&p, k, 1), part_of(&w, k, 1)]).collect()
         });
         let settings = &solver.plan.settings;
-        let weights = if settings.scaled_rows { Weights::default_for(&self.problem.equation) } else { Weights::Unit };
+        let weighting =
+            if settings.scaled_rows { Weighting::default_for(&self.problem.equation) } else { Weighting::Unit };
         let one = |k: usize| {
             let local = &solver.locals[k];
             let subdomain = &solver.plan.decomposition.subdomains[local.subdomain];
@@ -343,7 +344,7 @@ impl Adjoint {
             LocalAdjoint {
                 scene: Scene::linear(&self.linear, &solver.plan.decomposition),
                 collocation,
-                weights,
+                weighting,
                 s: local.subdomain,
                 rows: &solver.data_rows[k],
                 tables: self.tables.of(subdomain.map.shape()),
