@@ -155,21 +155,21 @@ impl Exchange for Mpi {
         answers
     }
 
-    fn gather(&self, part: &[f64]) -> Vec<Vec<f64>> {
+    fn gather(&self, mine: &[f64]) -> Vec<Vec<f64>> {
         let world = world();
         let root = world.process_at_rank(0);
-        let count = part.len() as Count;
+        let count = mine.len() as Count;
         if self.rank() > 0 {
-            self.count(part.len());
+            self.count(mine.len());
             root.gather_into(&count);
-            root.gather_varcount_into(part);
+            root.gather_varcount_into(mine);
             return Vec::new();
         }
         let mut counts: Vec<Count> = vec![0; self.size()];
         root.gather_into_root(&count, &mut counts[..]);
         let starts: Vec<Count> = counts.iter().scan(0, |at, n| Some(std::mem::replace(at, *at + n))).collect();
         let mut all = vec![0.0; counts.iter().map(|&n| n as usize).sum()];
-        root.gather_varcount_into_root(part, &mut PartitionMut::new(&mut all[..], &counts[..], &starts[..]));
+        root.gather_varcount_into_root(mine, &mut PartitionMut::new(&mut all[..], &counts[..], &starts[..]));
         let piece = |(&start, &count): (&Count, &Count)| all[start as usize..(start + count) as usize].to_vec();
         starts.iter().zip(&counts).map(piece).collect()
     }

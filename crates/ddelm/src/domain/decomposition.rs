@@ -14,7 +14,7 @@ use crate::problem::model::SIDES;
 
 use super::boxes::BoxTree;
 use super::forest::{Forest, LeafBehind, LeafPiece, Root, RootSide, Span, Wish};
-use super::map::{Affine, Map, MapRef, Part, Point, magnification, side_speed};
+use super::map::{Affine, Map, MapRef, Point, SubMap, magnification, side_speed};
 use super::mesh::Mesh;
 use super::plane::Rectangle;
 use super::shape::Shape;
@@ -240,11 +240,11 @@ impl Decomposition {
             if leaf.levels == [0, 0] {
                 return root.clone();
             }
-            let (origin, scale) = leaf.part();
-            let part = Part { map: root.clone(), origin, scale };
-            match part.affine() {
+            let (origin, size) = leaf.place();
+            let map = SubMap { map: root.clone(), origin, size };
+            match map.affine() {
                 Some(affine) if leaf.shape == Shape::Quadrilateral => Arc::new(affine),
-                _ => Arc::new(part),
+                _ => Arc::new(map),
             }
         };
         let subdomains: Vec<Subdomain> = (forest.leaves().iter())

@@ -112,7 +112,7 @@ impl LocalFactor {
             traces,
             d,
             t: Mat::new(),
-            balance: balance.map(|balance| balance.scale),
+            balance: balance.map(|balance| balance.multiplier),
         };
         Ok((factor, data))
     }

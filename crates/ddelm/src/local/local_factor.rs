@@ -28,7 +28,7 @@ use crate::algebra::factor::{
 use crate::base::error::{Error, Result};
 use crate::domain::collocation::{Collocation, Integration};
 use crate::domain::map::Point;
-use crate::local::basis::{Part, ReferenceBasis};
+use crate::local::basis::{ReferenceBasis, Zone};
 use crate::local::lift::{Lift, Lifted};
 use crate::local::operator::{Balance, LocalRows, Weighting};
 use crate::method::settings::{Coupling, Truncation, safe_rank};
@@ -125,7 +125,7 @@ pub struct LocalFactor {
     pub d: Mat<f64>,
     /// T = N' N; nothing where only the fluxes are balanced.
     pub t: Mat<f64>,
-    /// The scale of the flux balance, whose row is the last of A and D, if there is one.
+    /// The multiplier of the flux balance, whose row is the last of A and D, if there is one.
     pub balance: Option<f64>,
 }
 
@@ -279,12 +279,12 @@ pub(crate) fn matrices(
         let fluxes = a.as_mut().subrows_mut(0, flux.len());
         match columns {
             Columns::Basis(basis) => {
-                basis.assemble(Part::Interior, &rows.interior, |i| i, top);
-                basis.assemble(Part::Perimeter, &rows.perimeter, around_node, bottom);
-                basis.assemble(Part::Perimeter, &flux, node, fluxes);
+                basis.assemble(Zone::Interior, &rows.interior, |i| i, top);
+                basis.assemble(Zone::Perimeter, &rows.perimeter, around_node, bottom);
+                basis.assemble(Zone::Perimeter, &flux, node, fluxes);
                 if let Some(Balance { around, inside, .. }) = &rows.balance {
-                    basis.add_sums(Part::Around, around, &mut balance);
-                    basis.add_sums(Part::Inside, inside, &mut balance);
+                    basis.add_sums(Zone::Around, around, &mut balance);
+                    basis.add_sums(Zone::Inside, inside, &mut balance);
                 }
             }
             Columns::Features { network, .. } => {
@@ -436,7 +436,7 @@ impl LocalFactor {
             Coupling::LeastSquares => product(n.transpose(), n.as_ref()),
             Coupling::FluxBalance => Mat::new(),
         };
-        let balance = balance.map(|balance| balance.scale);
+        let balance = balance.map(|balance| balance.multiplier);
         let orthogonal = Some(orthogonal);
         Ok(LocalFactor { orthogonal, rows: height, rank, lift, selection, a, y, n, traces, d, t, balance })
     }

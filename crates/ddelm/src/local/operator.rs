@@ -1,7 +1,7 @@
 //! The rows of one subdomain: the equation at interior nodes, conditions and traces on the perimeter, fluxes.
 //!
-//! Every row is an operator of the [equation](crate::problem::operators) in reference coordinates times a scale. In the paper all
-//! scales are one. In the default
+//! Every row is an operator of the [equation](crate::problem::operators) in reference coordinates times a multiplier. In the paper all
+//! multipliers are one. In the default
 //! method the equation is divided by the size of its leading part (so that it is the reference Laplacian, give or
 //! take the coefficient), traces and conditions have a weight against it, and fluxes are measured in units of the
 //! edge: that makes the least-squares problem independent of the size of the subdomains and of the units of the
@@ -71,7 +71,7 @@ impl Weighting {
 
 /// Units of the traces and fluxes on an edge, one per transmission pair. Both sides use the same.
 #[derive(Debug, Clone, PartialEq)]
-pub struct EdgeScale {
+pub struct EdgeUnits {
     /// An interface value is this times the trace.
     pub trace: [f64; 2],
     /// A jump is this times the sum of the two outward fluxes,
@@ -84,10 +84,10 @@ pub struct EdgeScale {
     pub carries: bool,
 }
 
-impl EdgeScale {
+impl EdgeUnits {
     /// Traces and fluxes as they stand.
     pub const UNIT: Self =
-        EdgeScale { trace: [1.0; 2], flux: [1.0; 2], stretch: Vec::new(), lengths: Vec::new(), carries: false };
+        EdgeUnits { trace: [1.0; 2], flux: [1.0; 2], stretch: Vec::new(), lengths: Vec::new(), carries: false };
 
     /// The unit of a jump at the k-th node along the edge.
     pub fn flux_unit(&self, pair: usize, k: usize) -> f64 {
@@ -116,18 +116,18 @@ pub enum PerimeterRow {
 pub struct LocalRows {
     /// The equation at the interior nodes, scaled.
     pub interior: Symbols,
-    /// The scales of the interior rows.
-    pub interior_scale: Arc<[f64]>,
+    /// The multipliers of the interior rows.
+    pub interior_multiplier: Arc<[f64]>,
     /// The perimeter nodes.
     pub layout: Layout,
     /// Traces and conditions at the perimeter nodes, scaled: all nodes for the first pair, then for the second.
     pub perimeter: Symbols,
-    /// The scales of the perimeter rows: what boundary values are multiplied with.
-    pub perimeter_scale: Arc<[f64]>,
-    /// The outward fluxes at the flux nodes of all pieces, times `flux_scale`.
+    /// The multipliers of the perimeter rows: what boundary values are multiplied with.
+    pub perimeter_multiplier: Arc<[f64]>,
+    /// The outward fluxes at the flux nodes of all pieces, times `flux_multiplier`.
     pub flux: Symbols,
     /// Powers of two, one for each pair, that make the fluxes of scaled copies of a subdomain the same numbers.
-    pub flux_scale: [f64; 2],
+    pub flux_multiplier: [f64; 2],
     /// |det J| at the points of integration, where it takes time to find and is the same for many.
     pub areas: Option<Arc<[f64]>>,
     /// The flux balance of the subdomain, if it is a row of K.
@@ -147,7 +147,7 @@ pub struct Balance {
     /// At the points of integration inside: weights of the sum times the terms of lower order; no rows without such terms.
     pub inside: Symbols,
     /// kappa
-    pub scale: f64,
+    pub multiplier: f64,
 }
 
 /// The operator L at reference points of a subdomain, in reference coordinates, not scaled.
@@ -178,15 +178,15 @@ pub(crate) fn flux_symbols(
 
 /// The units of an edge. The flux is measured in units of the larger coefficient of its two sides, and by the length that a
 /// node stands for: a jump that is small is small as a force.
-pub fn edge_scale(
+pub fn edge_units(
     scene: &Scene<'_>,
     collocation: &Collocation,
     weighting: Weighting,
     edge: &Edge,
-) -> Result<EdgeScale> {
+) -> Result<EdgeUnits> {
     let Scene { problem, decomposition, .. } = *scene;
     if weighting == Weighting::Unit {
-        return Ok(EdgeScale::UNIT);
+        return Ok(EdgeUnits::UNIT);
     }
     let h = edge.width;
     let along = |side: usize| along_edge(decomposition, collocation, &edge.sides[side]);
@@ -214,7 +214,7 @@ pub fn edge_scale(
     let fastest = carried.iter().flatten().fold(0.0, |fastest: f64, v| fastest.max(v.abs()));
     let units = [0, 1].map(|pair| problem.equation.units(pair, h, largest + h * fastest));
     let carries = carried.is_some();
-    Ok(EdgeScale { trace: units.map(|u| u[0]), flux: units.map(|u| u[1]), stretch, lengths, carries })
+    Ok(EdgeUnits { trace: units.map(|u| u[0]), flux: units.map(|u| u[1]), stretch, lengths, carries })
 }
 
 /// Makes the rows of conditions on a side of a subdomain.
@@ -226,7 +226,7 @@ struct ConditionRows<'a> {
 }
 
 impl ConditionRows<'_> {
-    /// Rows (symbol, scale) for value `index` of a condition.
+    /// Rows (symbol, multiplier) for value `index` of a condition.
     fn rows(&self, condition: &Condition, key: &str, index: usize) -> Result<Vec<(Symbol, f64)>> {
         let weighted = |symbol: Symbol, unit: f64, weight: f64| match self.weighting {
             Weighting::Unit => (symbol, 1.0),
@@ -274,7 +274,7 @@ pub fn local_rows(
     scene: &Scene<'_>,
     collocation: &Collocation,
     weighting: Weighting,
-    scales: &[EdgeScale],
+    units: &[EdgeUnits],
     s: usize,
 ) -> Result<LocalRows> {
     let subdomain = scene.subdomain(s);
@@ -286,38 +286,40 @@ pub fn local_rows(
         let least = LEAST_SIZE * sizes.iter().copied().fold(0.0, f64::max);
         sizes.iter_mut().for_each(|size| *size = size.max(least));
     }
-    let scale = |(&size, &xi): (&f64, &Point)| match weighting {
+    let multiplier = |(&size, &xi): (&f64, &Point)| match weighting {
         Weighting::Unit => Ok(1.0),
         Weighting::Scaled { .. } if size > 0.0 => Ok(weighting.interior(collocation.shape, xi) / size),
         Weighting::Scaled { .. } => Err(vanishing(map.point(xi), s)),
     };
-    let interior_scale: Arc<[f64]> = sizes.iter().zip(&collocation.interior).map(scale).collect::<Result<_>>()?;
-    let interior: Symbols = symbols.iter().zip(&*interior_scale).map(|(symbol, &scale)| symbol.scaled(scale)).collect();
+    let interior_multiplier: Arc<[f64]> =
+        sizes.iter().zip(&collocation.interior).map(multiplier).collect::<Result<_>>()?;
+    let interior: Symbols =
+        symbols.iter().zip(&*interior_multiplier).map(|(symbol, &multiplier)| symbol.scaled(multiplier)).collect();
     // Of the product, since in a ring both factors go through many orders of magnitude.
     let areas = magnifications(map, &collocation.interior);
     sizes.iter_mut().zip(areas).for_each(|(size, area)| *size *= area);
 
     let mut rows = LocalRows {
         interior,
-        interior_scale,
+        interior_multiplier,
         layout: collocation.layout(subdomain),
         perimeter: Symbols::new(),
-        perimeter_scale: Arc::new([]),
+        perimeter_multiplier: Arc::new([]),
         flux: Symbols::new(),
-        flux_scale: flux_scale(weighting, magnification(map.jacobian(map.shape().center()))),
+        flux_multiplier: flux_multiplier(weighting, magnification(map.jacobian(map.shape().center()))),
         areas: None,
         balance: None,
     };
-    let maker = PerimeterRows { scene, collocation, weighting, scales, s };
+    let maker = PerimeterRows { scene, collocation, weighting, units, s };
     let mut found = (Vec::new(), Vec::new());
     for pair in 0..equation.pairs() {
         maker.add_pieces(&rows.layout, pair, &mut found)?;
         maker.add_corners(pair, &mut found)?;
     }
-    (rows.perimeter, rows.perimeter_scale) = (Symbols::from(found.0.as_slice()), found.1.into());
+    (rows.perimeter, rows.perimeter_multiplier) = (Symbols::from(found.0.as_slice()), found.1.into());
     // Nobody reads the fluxes through the boundary. They are like the others, so that subdomains there share the factors of those inside.
     let carries_somewhere =
-        subdomain.pieces.iter().any(|piece| matches!(piece.behind, Behind::Edge { edge, .. } if scales[edge].carries));
+        subdomain.pieces.iter().any(|piece| matches!(piece.behind, Behind::Edge { edge, .. } if units[edge].carries));
     // All sides at once: coefficients are asked for many points in one go.
     let ends = rows.layout.flux_starts.iter().copied().skip(1).chain([rows.layout.fluxes.len()]);
     let counts = rows.layout.flux_starts.iter().zip(ends).map(|(start, end)| end - start);
@@ -328,7 +330,7 @@ pub fn local_rows(
     let places = scene.places(s, &xi);
     let normals = places.normals_on(pieces.iter().map(|piece| piece.side));
     let carries = |piece: &Piece| match piece.behind {
-        Behind::Edge { edge, .. } => scales[edge].carries,
+        Behind::Edge { edge, .. } => units[edge].carries,
         Behind::Boundary(_) => carries_somewhere,
         Behind::Core => false,
     };
@@ -339,7 +341,7 @@ pub fn local_rows(
         for ((flux, drift), piece) in fluxes.iter_mut().zip(drift.iter().flatten()).zip(&pieces) {
             flux.0[0] -= if carries(piece) { *drift } else { 0.0 };
         }
-        all.extend(fluxes.iter().map(|symbol| symbol.scaled(rows.flux_scale[pair])));
+        all.extend(fluxes.iter().map(|symbol| symbol.scaled(rows.flux_multiplier[pair])));
     }
     rows.flux = Symbols::from(all.as_slice());
     if collocation.conserves() {
@@ -352,7 +354,7 @@ pub fn local_rows(
 }
 
 /// Powers of two near the extent of a subdomain with the given magnification, and near its cube.
-fn flux_scale(weighting: Weighting, magnification: f64) -> [f64; 2] {
+fn flux_multiplier(weighting: Weighting, magnification: f64) -> [f64; 2] {
     if weighting == Weighting::Unit {
         return [1.0; 2];
     }
@@ -370,7 +372,7 @@ const CORE: f64 = 1.0;
 fn balance(scene: &Scene<'_>, s: usize, collocation: &Collocation, weighting: Weighting, size: f64) -> Result<Balance> {
     let (problem, rule) = (scene.problem, &collocation.integration);
     let (equation, map) = (&problem.equation, scene.subdomain(s).map.as_ref());
-    let scale = match weighting {
+    let multiplier = match weighting {
         Weighting::Unit => 1.0,
         Weighting::Scaled { .. } => BALANCE / size,
     };
@@ -382,19 +384,19 @@ fn balance(scene: &Scene<'_>, s: usize, collocation: &Collocation, weighting: We
     let fluxes = flux_symbols(problem, &places, &normals, equation.pairs() - 1)?;
     let through = |(i, (flux, w)): (usize, (&Symbol, &f64))| {
         let length = side_speed(map, side(i), map.jacobian(rule.around[i]));
-        flux.scaled(equation.flux_sign() * scale * w * length)
+        flux.scaled(equation.flux_sign() * multiplier * w * length)
     };
     let around = fluxes.iter().zip(&rule.around_weights).enumerate().map(through).collect();
     let places = scene.places(s, &rule.inside);
     let inside = match problem.lower_order(&places)? {
         Some(terms) => {
             let areas = rule.inside_weights.iter().zip(magnifications(map, &rule.inside));
-            let over = |(term, (w, area)): (Symbol, (&f64, f64))| term.scaled(scale * w * area);
+            let over = |(term, (w, area)): (Symbol, (&f64, f64))| term.scaled(multiplier * w * area);
             places.pull_back(&terms).zip(areas).map(over).collect()
         }
         None => Symbols::new(),
     };
-    Ok(Balance { around, inside, scale })
+    Ok(Balance { around, inside, multiplier })
 }
 
 /// Makes the rows on the perimeter of subdomain s.
@@ -402,7 +404,7 @@ struct PerimeterRows<'a> {
     scene: &'a Scene<'a>,
     collocation: &'a Collocation,
     weighting: Weighting,
-    scales: &'a [EdgeScale],
+    units: &'a [EdgeUnits],
     s: usize,
 }
 
@@ -419,8 +421,13 @@ impl PerimeterRows<'_> {
         maker.rows(&problem.conditions[part], &part_name(decomposition, part), pair)
     }
 
-    /// The rows of a transmission pair at the nodes of all pieces, with their scales.
-    fn add_pieces(&self, layout: &Layout, pair: usize, (rows, scales): &mut (Vec<Symbol>, Vec<f64>)) -> Result<()> {
+    /// The rows of a transmission pair at the nodes of all pieces, with their multipliers.
+    fn add_pieces(
+        &self,
+        layout: &Layout,
+        pair: usize,
+        (rows, multipliers): &mut (Vec<Symbol>, Vec<f64>),
+    ) -> Result<()> {
         let per_piece = self.collocation.side.len();
         for (piece, &start) in self.subdomain().pieces.iter().zip(&layout.pieces) {
             let nodes: Vec<_> =
@@ -430,7 +437,7 @@ impl PerimeterRows<'_> {
                 Behind::Boundary(part) => self.conditions(part, piece.side, pair, &xi)?,
                 Behind::Edge { edge, .. } => {
                     let weight = self.weighting.interface(pair);
-                    let unit = self.scales[edge].trace[pair];
+                    let unit = self.units[edge].trace[pair];
                     let traces = vec![self.scene.problem.equation.trace(pair); xi.len()];
                     let places = Places::new(self.scene.decomposition, self.s, &xi);
                     let row = |symbol: Symbol| (symbol.scaled(weight * unit), weight);
@@ -438,9 +445,9 @@ impl PerimeterRows<'_> {
                 }
                 Behind::Core => self.core(&xi),
             };
-            for ((symbol, scale), node) in found.into_iter().zip(nodes) {
+            for ((symbol, multiplier), node) in found.into_iter().zip(nodes) {
                 rows.push(symbol.scaled(node.root));
-                scales.push(scale * node.root);
+                multipliers.push(multiplier * node.root);
             }
         }
         Ok(())
@@ -460,12 +467,12 @@ impl PerimeterRows<'_> {
         xi.iter().map(row).collect()
     }
 
-    /// The rows of a transmission pair at the corners, if they are nodes, with their scales.
-    fn add_corners(&self, pair: usize, (rows, scales): &mut (Vec<Symbol>, Vec<f64>)) -> Result<()> {
+    /// The rows of a transmission pair at the corners, if they are nodes, with their multipliers.
+    fn add_corners(&self, pair: usize, (rows, multipliers): &mut (Vec<Symbol>, Vec<f64>)) -> Result<()> {
         let map = self.subdomain().map.as_ref();
         for node in self.collocation.perimeter.iter().filter(|node| node.corner.is_some()) {
             let corner = node.corner.expect("it is a corner");
-            let (symbol, scale) = match holds_at(self.scene, self.s, corner) {
+            let (symbol, multiplier) = match holds_at(self.scene, self.s, corner) {
                 Holds::Interface => {
                     let vertex = &self.scene.decomposition.vertices[self.subdomain().vertices[corner]];
                     let [unit, _] = match self.weighting {
@@ -485,7 +492,7 @@ impl PerimeterRows<'_> {
                 Holds::Nothing => (Symbol::ZERO, 0.0),
             };
             rows.push(symbol);
-            scales.push(scale);
+            multipliers.push(multiplier);
         }
         Ok(())
     }

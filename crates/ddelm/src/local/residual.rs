@@ -41,8 +41,8 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, scale: f64, terms: [f64; 2]) -> f64 {
-        let [a, b] = terms.map(|term| scale * term);
+    fn add(&mut self, multiplier: f64, terms: [f64; 2]) -> f64 {
+        let [a, b] = terms.map(|term| multiplier * term);
         self.square += (a + b) * (a + b);
         self.size += a * a + b * b;
         -(a + b)
@@ -62,12 +62,13 @@ impl LocalResidual {
         let (mut sums, mut flux) = (Sums::default(), Vec::new());
         let Residual { leading, lower } = scene.problem.residual(&scene.places(s, &collocation.interior))?;
         let load = |i: usize| load.map_or(0.0, |load| load[i]);
-        let terms = leading.iter().zip(&lower).zip(&*rows.interior_scale).enumerate();
-        let mut f: Vec<f64> = terms.map(|(i, ((&a, &b), &scale))| sums.add(scale, [a, b - load(i)])).collect();
+        let terms = leading.iter().zip(&lower).zip(&*rows.interior_multiplier).enumerate();
+        let mut f: Vec<f64> =
+            terms.map(|(i, ((&a, &b), &multiplier))| sums.add(multiplier, [a, b - load(i)])).collect();
         perimeter(scene, collocation, s, rows, &mut sums, &mut f, &mut flux)?;
-        if let Some(scale) = rows.balance_scale {
+        if let Some(multiplier) = rows.balance_multiplier {
             let [around, inside] = balance(scene, collocation, s)?;
-            f.push(sums.add(scale, [around, inside - load(rows.interior())]));
+            f.push(sums.add(multiplier, [around, inside - load(rows.interior())]));
         }
         let f = Mat::from_fn(f.len(), 1, |i, _| f[i]);
         Ok(LocalResidual { f, flux, square: sums.square, size: sums.size })
@@ -92,25 +93,27 @@ fn perimeter(
         let places = scene.places(s, &xi);
         let normals = places.normals(piece.side);
         let [fx, fy] = problem.flux_at(&places)?;
-        flux.extend(normals.iter().enumerate().map(|(i, n)| rows.flux_scale * (n[0] * fx[i] + n[1] * fy[i])));
+        flux.extend(normals.iter().enumerate().map(|(i, n)| rows.flux_multiplier * (n[0] * fx[i] + n[1] * fy[i])));
         let state = places.state().expect("the scene has an iterate");
         let u = state.u;
-        let scales = &rows.perimeter_scale[start..start + per_piece];
+        let multipliers = &rows.perimeter_multiplier[start..start + per_piece];
         match rows.perimeter_kind[start] {
-            PerimeterRow::Interface => f.extend(u.iter().zip(scales).map(|(u, scale)| -scale * u)),
+            PerimeterRow::Interface => f.extend(u.iter().zip(multipliers).map(|(u, multiplier)| -multiplier * u)),
             PerimeterRow::Core => {
                 let along = |(i, &xi): (usize, &Point)| {
                     let (_, from_corner) = subdomain.map.offset(xi);
                     from_corner[0] * state.ux[i] + from_corner[1] * state.uy[i]
                 };
-                f.extend(xi.iter().enumerate().map(along).zip(scales).map(|(change, scale)| -scale * change));
+                f.extend(
+                    xi.iter().enumerate().map(along).zip(multipliers).map(|(change, multiplier)| -multiplier * change),
+                );
             }
             PerimeterRow::Condition { part, .. } => {
                 let (condition, key) = (&problem.conditions[part], part_name(scene.decomposition, part));
                 let rests = problem.condition_residual(condition, &key, &places, &normals)?;
                 let value = places.boundary_values(&condition.values[0], &key)?;
-                let row = |((rest, g), scale): ((f64, f64), &f64)| sums.add(*scale, [rest + g, -g]);
-                f.extend(rests.into_iter().zip(value).zip(scales).map(row));
+                let row = |((rest, g), multiplier): ((f64, f64), &f64)| sums.add(*multiplier, [rest + g, -g]);
+                f.extend(rests.into_iter().zip(value).zip(multipliers).map(row));
             }
         }
     }

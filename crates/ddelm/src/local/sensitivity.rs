@@ -151,23 +151,23 @@ impl Sensitivities {
 
     /// Adds cotangents of an operator of second order, one for each point: of `-a : D^2 - (div a - b) . grad + c`.
     pub(crate) fn add_operator(&mut self, diffusion: &Diffusion, at: (usize, &[Point]), cotangents: &[[f64; 6]]) {
-        let part = |k: usize, sign: f64| cotangents.iter().map(|w| sign * w[k]).collect::<Vec<f64>>();
+        let column = |k: usize, sign: f64| cotangents.iter().map(|w| sign * w[k]).collect::<Vec<f64>>();
         let zero = || vec![0.0; cotangents.len()];
         match diffusion {
             Diffusion::Scalar(_) => {
                 let value = cotangents.iter().map(|w| -w[3] - w[5]).collect();
-                self.diffusion[0].push(at, value, Some([part(1, -1.0), part(2, -1.0)]));
+                self.diffusion[0].push(at, value, Some([column(1, -1.0), column(2, -1.0)]));
             }
             Diffusion::Tensor(_) => {
                 // div a = (d_x a11 + d_y a21, d_x a12 + d_y a22), and a12 and a21 meet in the mixed derivative.
                 let slopes = [
-                    [part(1, -1.0), zero()],
-                    [part(2, -1.0), zero()],
-                    [zero(), part(1, -1.0)],
-                    [zero(), part(2, -1.0)],
+                    [column(1, -1.0), zero()],
+                    [column(2, -1.0), zero()],
+                    [zero(), column(1, -1.0)],
+                    [zero(), column(2, -1.0)],
                 ];
                 for ((entry, k), slope) in self.diffusion.iter_mut().zip([3, 4, 4, 5]).zip(slopes) {
-                    entry.push(at, part(k, -1.0), Some(slope));
+                    entry.push(at, column(k, -1.0), Some(slope));
                 }
             }
         }
@@ -176,12 +176,12 @@ impl Sensitivities {
 
     /// Adds cotangents of `b . grad + c`.
     pub(crate) fn add_lower_order(&mut self, at: (usize, &[Point]), cotangents: &[[f64; 6]]) {
-        let part = |k: usize| cotangents.iter().map(|w| w[k]).collect::<Vec<f64>>();
+        let column = |k: usize| cotangents.iter().map(|w| w[k]).collect::<Vec<f64>>();
         for (k, component) in self.advection.iter_mut().enumerate() {
-            component.push(at, part(1 + k), None);
+            component.push(at, column(1 + k), None);
         }
         for reaction in &mut self.reaction {
-            reaction.push(at, part(0), None);
+            reaction.push(at, column(0), None);
         }
     }
 
@@ -194,15 +194,16 @@ impl Sensitivities {
         cotangents: &[[f64; 2]],
     ) {
         // n . (a grad u) = sum_ij n_i a_ij u_j
-        let part = |i: usize, j: usize| normals.iter().zip(cotangents).map(|(n, w)| n[i] * w[j]).collect::<Vec<f64>>();
+        let column =
+            |i: usize, j: usize| normals.iter().zip(cotangents).map(|(n, w)| n[i] * w[j]).collect::<Vec<f64>>();
         match diffusion {
             Diffusion::Scalar(_) => {
-                let value = part(0, 0).iter().zip(part(1, 1)).map(|(a, b)| a + b).collect();
+                let value = column(0, 0).iter().zip(column(1, 1)).map(|(a, b)| a + b).collect();
                 self.diffusion[0].push(at, value, None);
             }
             Diffusion::Tensor(_) => {
                 for (k, entry) in self.diffusion.iter_mut().enumerate() {
-                    entry.push(at, part(k / 2, k % 2), None);
+                    entry.push(at, column(k / 2, k % 2), None);
                 }
             }
         }

@@ -7,8 +7,8 @@
 //! dJ = p' (dF - dK y) + r' dK w - m' dA y,     p = K^+' h,   w = (K' K)^-1 h.
 //! ```
 //!
-//! The term with r makes it exact where the solution is not resolved. A row whose scale changes, in K and F alike, gives
-//! `2 p_i r_i dlog(scale)`.
+//! The term with r makes it exact where the solution is not resolved. A row whose multiplier changes, in K and F alike, gives
+//! `2 p_i r_i dlog(multiplier)`.
 
 use faer::Mat;
 
@@ -16,7 +16,7 @@ use crate::base::error::Result;
 use crate::domain::collocation::Collocation;
 use crate::domain::decomposition::Behind;
 use crate::domain::map::{Map, Point, magnification, side_speed};
-use crate::local::basis::{Part, ReferenceBasis};
+use crate::local::basis::{ReferenceBasis, Zone};
 use crate::local::carried::carries;
 use crate::local::local_factor::product;
 use crate::local::operator::{Weighting, flux_symbols, interior_symbols};
@@ -41,10 +41,10 @@ impl PartTables {
         let perimeter: Vec<Point> = collocation.perimeter.iter().map(|node| node.xi).collect();
         let first = [0, 1, 2];
         PartTables {
-            interior: basis.derivatives_in(Part::Interior, &collocation.interior, &[0, 1, 2, 3, 4, 5]),
-            perimeter: basis.derivatives_in(Part::Perimeter, &perimeter, &first),
-            around: basis.derivatives_in(Part::Around, &collocation.integration.around, &first),
-            inside: basis.derivatives_in(Part::Inside, &collocation.integration.inside, &first),
+            interior: basis.derivatives_in(Zone::Interior, &collocation.interior, &[0, 1, 2, 3, 4, 5]),
+            perimeter: basis.derivatives_in(Zone::Perimeter, &perimeter, &first),
+            around: basis.derivatives_in(Zone::Around, &collocation.integration.around, &first),
+            inside: basis.derivatives_in(Zone::Inside, &collocation.integration.inside, &first),
         }
     }
 }
@@ -131,9 +131,9 @@ impl LocalAdjoint<'_> {
         self.scene.decomposition.subdomains[self.s].map.as_ref()
     }
 
-    /// The row of the flux balance, with its scale.
+    /// The row of the flux balance, with its multiplier.
     fn balance(&self) -> Option<(usize, f64)> {
-        self.rows.balance_scale.map(|scale| (self.p.len() - 1, scale))
+        self.rows.balance_multiplier.map(|multiplier| (self.p.len() - 1, multiplier))
     }
 
     /// The rows with the source.
@@ -159,10 +159,11 @@ impl LocalAdjoint<'_> {
     }
 
     fn add_source(&self, unit: f64, out: &mut Sensitivities) {
-        let interior = self.rows.interior_scale.iter().zip(self.p).map(|(scale, p)| scale * p / unit).collect();
+        let interior =
+            self.rows.interior_multiplier.iter().zip(self.p).map(|(multiplier, p)| multiplier * p / unit).collect();
         out.source.push((self.s, &self.collocation.interior), interior, None);
-        if let Some((row, scale)) = self.balance() {
-            let inside = self.areas().iter().map(|area| self.p[row] * scale * area / unit).collect();
+        if let Some((row, multiplier)) = self.balance() {
+            let inside = self.areas().iter().map(|area| self.p[row] * multiplier * area / unit).collect();
             out.source.push((self.s, &self.collocation.integration.inside), inside, None);
         }
     }
@@ -186,7 +187,7 @@ impl LocalAdjoint<'_> {
         for OnPiece { part, start, xi, .. } in self.conditions() {
             for (pair, sensitivity) in out.boundary[part].iter_mut().enumerate() {
                 let first = pair * self.rows.nodes.len() + start;
-                let cotangent = |row: usize| self.p[inside + row] * self.rows.perimeter_scale[row];
+                let cotangent = |row: usize| self.p[inside + row] * self.rows.perimeter_multiplier[row];
                 sensitivity.push((self.s, &xi), (first..first + xi.len()).map(cotangent).collect(), None);
             }
         }
@@ -203,10 +204,10 @@ impl LocalAdjoint<'_> {
         let [balance_p, balance_r] = self.balance_terms();
         let both = self.both(&self.tables.interior, 6);
         let cotangent = |(i, frame): (usize, Frame)| {
-            let (p, r, scale) = (self.p[i], self.r[i], self.rows.interior_scale[i]);
+            let (p, r, multiplier) = (self.p[i], self.r[i], self.rows.interior_multiplier[i]);
             let mut cotangents = Symbol::ZERO;
             for k in 0..6 {
-                cotangents.0[k] = scale * both.cotangent(k, i, p, r);
+                cotangents.0[k] = multiplier * both.cotangent(k, i, p, r);
             }
             if self.weighting != Weighting::Unit {
                 let by_size = -2.0 * (p * r / sizes[i] + balance_p * balance_r * areas[i] / total);
@@ -233,19 +234,19 @@ impl LocalAdjoint<'_> {
             };
             let cotangent = |(i, frame): (usize, Frame)| {
                 let row = self.rows.interior() + start + i;
-                let (p, r, scale) = (self.p[row], self.r[row], self.rows.perimeter_scale[start + i]);
+                let (p, r, multiplier) = (self.p[row], self.r[row], self.rows.perimeter_multiplier[start + i]);
                 let mut cotangents = Symbol::ZERO;
                 for a in 0..3 {
-                    cotangents.0[a] = scale * both.cotangent(a, nodes[i], p, r);
+                    cotangents.0[a] = multiplier * both.cotangent(a, nodes[i], p, r);
                 }
                 if self.weighting != Weighting::Unit {
                     let [_, f0, f1, ..] = fluxes[i].0;
                     let length = f0.hypot(f1);
-                    let by_scale = -2.0 * p * r / (length + k[i].abs());
+                    let by_multiplier = -2.0 * p * r / (length + k[i].abs());
                     let sign = if k[i] == 0.0 { 0.0 } else { k[i].signum() };
-                    cotangents.0[0] += by_scale * sign;
-                    cotangents.0[1] += by_scale * f0 / length;
-                    cotangents.0[2] += by_scale * f1 / length;
+                    cotangents.0[0] += by_multiplier * sign;
+                    cotangents.0[1] += by_multiplier * f0 / length;
+                    cotangents.0[2] += by_multiplier * f1 / length;
                 }
                 first_six(&frame.pull_back_transposed(&cotangents))
             };
@@ -273,7 +274,7 @@ impl LocalAdjoint<'_> {
             let nodes: Vec<usize> = layout.fluxes[start..end].iter().map(|&place| layout.nodes[place]).collect();
             let xi: Vec<Point> = nodes.iter().map(|&node| self.collocation.perimeter[node].xi).collect();
             let cotangent = |(i, frame): (usize, Frame)| {
-                let factor = -m[i] * self.rows.flux_scale;
+                let factor = -m[i] * self.rows.flux_multiplier;
                 in_x_and_y(&frame, [1, 2].map(|k| factor * both.y(k, nodes[i])))
             };
             let cotangents: Vec<[f64; 2]> = Frame::at(self.map(), &xi).enumerate().map(cotangent).collect();
@@ -283,7 +284,7 @@ impl LocalAdjoint<'_> {
                 && carries(&self.scene, self.collocation, &self.scene.decomposition.edges[edge])?.is_some()
             {
                 let cotangent = |(i, n): (usize, &Point)| {
-                    let factor = m[i] * self.rows.flux_scale * both.y(0, nodes[i]);
+                    let factor = m[i] * self.rows.flux_multiplier * both.y(0, nodes[i]);
                     [0.0, factor * n[0], factor * n[1], 0.0, 0.0, 0.0]
                 };
                 let cotangents: Vec<[f64; 6]> = normals.iter().enumerate().map(cotangent).collect();
@@ -293,9 +294,9 @@ impl LocalAdjoint<'_> {
         Ok(())
     }
 
-    /// The flux balance, but for its scale.
+    /// The flux balance, but for its multiplier.
     fn add_balance(&self, diffusion: &Diffusion, out: &mut Sensitivities) -> Result<()> {
-        let Some((row, scale)) = self.balance() else { return Ok(()) };
+        let Some((row, multiplier)) = self.balance() else { return Ok(()) };
         let (p, r, rule, map) = (self.p[row], self.r[row], &self.collocation.integration, self.map());
         let sign = self.scene.problem.equation.flux_sign();
         let sides = self.collocation.shape.sides();
@@ -306,7 +307,7 @@ impl LocalAdjoint<'_> {
             let xi = &rule.around[first..first + per_side];
             let cotangent = |(i, frame): (usize, Frame)| {
                 let length = side_speed(map, side, map.jacobian(xi[i]));
-                let factor = sign * scale * rule.around_weights[first + i] * length;
+                let factor = sign * multiplier * rule.around_weights[first + i] * length;
                 in_x_and_y(&frame, [1, 2].map(|k| factor * both.cotangent(k, first + i, p, r)))
             };
             let cotangents: Vec<[f64; 2]> = Frame::at(map, xi).enumerate().map(cotangent).collect();
@@ -318,7 +319,7 @@ impl LocalAdjoint<'_> {
             let cotangent = |(i, frame): (usize, Frame)| {
                 let mut cotangents = Symbol::ZERO;
                 for k in 0..3 {
-                    cotangents.0[k] = scale * areas[i] * both.cotangent(k, i, p, r);
+                    cotangents.0[k] = multiplier * areas[i] * both.cotangent(k, i, p, r);
                 }
                 first_six(&frame.pull_back_transposed(&cotangents))
             };

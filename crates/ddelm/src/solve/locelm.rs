@@ -54,7 +54,7 @@ pub fn solve(
     let clock = Instant::now();
     let plan = Plan::new(problem, decomposition.clone(), settings)?;
     let stages = Stages { plan: &plan, scene: Scene::linear(problem, &decomposition), progress };
-    let Assembled { scales, rows, .. } = stages.assemble()?;
+    let Assembled { units, rows, .. } = stages.assemble()?;
     let (collocations, networks, numbering) = (&plan.collocations, &plan.networks, &plan.portion.whole);
     let side = RightHandSide { equation: &problem.equation, decomposition: &decomposition, collocations };
     let mut blocks = Vec::with_capacity(decomposition.len());
@@ -68,10 +68,10 @@ pub fn solve(
         let columns = Columns::Features { network, truncation, cut, guarded: false, shortest: false };
         let (k, a) = matrices(columns, collocation, &rows, &all_fluxes);
         let gather = numbering.gather(place, &rows.layout);
-        let scale = |jump: usize| rows.flux_scale[numbering.jump_place(jump).1];
+        let multiplier = |jump: usize| rows.flux_multiplier[numbering.jump_place(jump).1];
         let mut trace = vec![None; k.nrows()];
         gather.unknowns.iter().for_each(|&(row, unknown)| trace[inside + row] = Some(unknown));
-        let unit = |jump: usize| flux_unit(numbering, &scales, jump) / scale(jump);
+        let unit = |jump: usize| flux_unit(numbering, &units, jump) / multiplier(jump);
         let jumps = gather.fluxes.iter().map(|&(row, jump)| (row, jump, unit(jump))).collect();
         let f = side
             .of(s, &DataRows::new(&rows, perimeter_kinds(&stages.scene, collocation, s)), &[problem.data()])?

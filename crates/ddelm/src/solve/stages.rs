@@ -15,7 +15,7 @@ use crate::interface::{Gather, Numbering};
 use crate::local::alike::alike;
 use crate::local::basis::{Needed, ReferenceBasis};
 use crate::local::local_factor::{BATCH, Columns, Local, LocalData, LocalFactor};
-use crate::local::operator::{EdgeScale, LocalRows, edge_scale, local_rows, perimeter_kinds};
+use crate::local::operator::{EdgeUnits, LocalRows, edge_units, local_rows, perimeter_kinds};
 use crate::local::places::Scene;
 use crate::local::right_hand_side::DataRows;
 use crate::method::report::{FeaturesReport, RankSpan};
@@ -33,7 +33,7 @@ pub(crate) struct Stages<'a> {
 
 /// The rows of the local problems, and what they act on.
 pub(crate) struct Assembled {
-    pub scales: Vec<EdgeScale>,
+    pub units: Vec<EdgeUnits>,
     /// One for each subdomain; those that are known to be alike share theirs.
     pub rows: Vec<Arc<LocalRows>>,
     pub bases: Option<PerShape<Arc<ReferenceBasis>>>,
@@ -69,19 +69,19 @@ impl<'a> Stages<'a> {
         let (weighting, mine) = (*weighting, &portion.subdomains);
         progress.begin(Stage::Assemble, mine.len());
         let here = |edge: usize| portion.numbering.block_size(edge) > 0;
-        let scales = in_order(decomposition.edges.par_iter().enumerate().map(|(e, edge)| match here(e) {
-            true => edge_scale(scene, collocations.any(), weighting, edge),
+        let units = in_order(decomposition.edges.par_iter().enumerate().map(|(e, edge)| match here(e) {
+            true => edge_units(scene, collocations.any(), weighting, edge),
             // Edges of other ranks are never asked for.
-            false => Ok(EdgeScale::UNIT),
+            false => Ok(EdgeUnits::UNIT),
         }))?;
         let alike = match collocations.any().nodes {
-            Nodes::Chebyshev => alike(scene, &scales, mine),
+            Nodes::Chebyshev => alike(scene, &units, mine),
             Nodes::Uniform => (0..mine.len()).collect(),
         };
         let own = in_order(mine.par_iter().zip(&alike).enumerate().map(|(k, (&s, &first))| {
             stop_if_asked(*progress)?;
             let collocation = collocations.of(plan.shape(s));
-            let rows = (first == k).then(|| local_rows(scene, collocation, weighting, &scales, s)).transpose()?;
+            let rows = (first == k).then(|| local_rows(scene, collocation, weighting, &units, s)).transpose()?;
             progress.step();
             Ok::<_, Error>(rows.map(Arc::new))
         }))?;
@@ -99,7 +99,7 @@ impl<'a> Stages<'a> {
                 })?)
             }
         };
-        Ok(Assembled { scales, rows, bases })
+        Ok(Assembled { units, rows, bases })
     }
 
     /// What turns data into the right-hand sides of the local problems.
@@ -216,8 +216,8 @@ impl<'a> Stages<'a> {
         classes: &[Vec<usize>],
         factors: &[SharedFactor],
     ) -> Vec<Local> {
-        let (mine, numbering, scales) =
-            (&self.plan.portion.subdomains, &self.plan.portion.numbering, &assembled.scales);
+        let (mine, numbering, edge_units) =
+            (&self.plan.portion.subdomains, &self.plan.portion.numbering, &assembled.units);
         let mut class_of = vec![0; mine.len()];
         for (class, members) in classes.iter().enumerate() {
             members.iter().for_each(|&k| class_of[k] = class);
@@ -226,9 +226,9 @@ impl<'a> Stages<'a> {
             |rows: &[usize], row: usize| rows.binary_search(&row).expect("the factor has the rows of its members");
         let local = |k: usize| {
             let SharedFactor { factor, trace_rows, flux_rows, .. } = &factors[class_of[k]];
-            let (place, scale) = (&places[k], assembled.rows[k].flux_scale);
+            let (place, multiplier) = (&places[k], assembled.rows[k].flux_multiplier);
             let pair = |jump: usize| numbering.jump_place(jump).1;
-            let unscaled = |value: f64, jump: usize| value / scale[pair(jump)];
+            let unscaled = |value: f64, jump: usize| value / multiplier[pair(jump)];
             Local {
                 subdomain: mine[k],
                 factor: factor.clone(),
@@ -237,8 +237,8 @@ impl<'a> Stages<'a> {
                 blocks: place.blocks.clone(),
                 fluxes: place.fluxes.iter().map(|f| index(flux_rows, f.0)).collect(),
                 jumps: place.fluxes.iter().map(|f| f.1).collect(),
-                lengths: place.fluxes.iter().map(|f| unscaled(flux_length(numbering, scales, f.1), f.1)).collect(),
-                units: place.fluxes.iter().map(|f| unscaled(flux_unit(numbering, scales, f.1), f.1)).collect(),
+                lengths: place.fluxes.iter().map(|f| unscaled(flux_length(numbering, edge_units, f.1), f.1)).collect(),
+                units: place.fluxes.iter().map(|f| unscaled(flux_unit(numbering, edge_units, f.1), f.1)).collect(),
             }
         };
         (0..mine.len()).map(local).collect()
@@ -339,14 +339,14 @@ fn classes<'a>(rows: &'a [Arc<LocalRows>], shapes: &[Shape], shared: bool) -> Ve
 }
 
 /// The unit of a jump.
-pub(crate) fn flux_unit(numbering: &Numbering, scales: &[EdgeScale], jump: usize) -> f64 {
+pub(crate) fn flux_unit(numbering: &Numbering, units: &[EdgeUnits], jump: usize) -> f64 {
     let (edge, pair, k) = numbering.jump_place(jump);
-    scales[edge].flux_unit(pair, k)
+    units[edge].flux_unit(pair, k)
 }
 
 /// The length that a jump stands for, relative to that of its edge.
-fn flux_length(numbering: &Numbering, scales: &[EdgeScale], jump: usize) -> f64 {
+fn flux_length(numbering: &Numbering, units: &[EdgeUnits], jump: usize) -> f64 {
     let (edge, pair, k) = numbering.jump_place(jump);
     // Only the flux of the last pair is fed by the source.
-    if pair + 1 == numbering.pairs { scales[edge].lengths.get(k).copied().unwrap_or_default() } else { 0.0 }
+    if pair + 1 == numbering.pairs { units[edge].lengths.get(k).copied().unwrap_or_default() } else { 0.0 }
 }
