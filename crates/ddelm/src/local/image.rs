@@ -8,7 +8,7 @@ use faer::Mat;
 
 use crate::local::basis::{ReferenceBasis, Zone};
 use crate::local::local_factor::{LocalData, LocalFactor, side_by_side};
-use crate::local::operator::LocalRows;
+use crate::local::rows::LocalRows;
 use crate::network::symbol::Symbols;
 
 /// The rows of K as operators, but for the flux balance, which is the last flux.

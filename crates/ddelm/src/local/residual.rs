@@ -15,7 +15,7 @@ use crate::base::error::Result;
 use crate::domain::collocation::Collocation;
 use crate::domain::decomposition::part_name;
 use crate::domain::map::{Point, magnification, side_speed};
-use crate::local::operator::PerimeterRow;
+use crate::local::perimeter::PerimeterRow;
 use crate::local::places::Scene;
 use crate::local::right_hand_side::DataRows;
 use crate::problem::linearize::Residual;

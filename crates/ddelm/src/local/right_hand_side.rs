@@ -10,8 +10,9 @@ use crate::domain::collocation::Collocations;
 use crate::domain::decomposition::{Decomposition, part_name};
 use crate::domain::map::{Point, magnifications};
 use crate::domain::sample::Sample;
-use crate::local::operator::{LocalRows, PerimeterRow};
+use crate::local::perimeter::PerimeterRow;
 use crate::local::places::Places;
+use crate::local::rows::LocalRows;
 use crate::problem::field::{Field, FieldRef};
 use crate::problem::model::{Data, Equation};
 

@@ -14,10 +14,13 @@ use crate::domain::shape::{PerShape, Shape};
 use crate::interface::{Gather, Numbering};
 use crate::local::alike::alike;
 use crate::local::basis::{Needed, ReferenceBasis};
-use crate::local::local_factor::{BATCH, Columns, Local, LocalData, LocalFactor};
-use crate::local::operator::{EdgeUnits, LocalRows, edge_units, local_rows, perimeter_kinds};
+use crate::local::local_factor::{BATCH, Local, LocalData, LocalFactor};
+use crate::local::matrices::{Columns, LocalProblem};
+use crate::local::operator::{EdgeUnits, edge_units};
+use crate::local::perimeter::perimeter_kinds;
 use crate::local::places::Scene;
 use crate::local::right_hand_side::DataRows;
+use crate::local::rows::{LocalRows, local_rows};
 use crate::method::report::{FeaturesReport, RankSpan};
 use crate::method::settings::{Coupling, InterfaceSolver};
 use crate::network::features::Networks;
@@ -167,17 +170,16 @@ impl<'a> Stages<'a> {
                 shortest: self.plan.settings.interface == InterfaceSolver::Cg,
             },
         };
-        let (rows, weighting) = (&assembled.rows[members[0]], self.plan.weighting);
+        let (rows, weighting) = (&*assembled.rows[members[0]], self.plan.weighting);
+        let problem =
+            LocalProblem { columns, collocation, rows, weighting, trace_rows: &trace_rows, flux_rows: &flux_rows };
         let coupling = self.plan.settings.coupling();
-        if let (Some(known), &[k], Columns::Basis(basis), Coupling::FluxBalance) = (known, members, columns, coupling) {
-            let asked = [&trace_rows[..], &flux_rows[..]];
+        if let (Some(known), &[k], Columns::Basis(_), Coupling::FluxBalance) = (known, members, columns, coupling) {
             let f = known(k).map_err(|error| Failed { place: k, error })?;
-            let (factor, data) =
-                LocalFactor::for_data(basis, collocation, rows, weighting, asked, f).map_err(factor_failed)?;
+            let (factor, data) = LocalFactor::for_data(&problem, f).map_err(factor_failed)?;
             return Ok(SharedFactor { factor: Arc::new(factor), trace_rows, flux_rows, data: vec![data] });
         }
-        let mut factor = LocalFactor::new(columns, collocation, rows, weighting, coupling, &trace_rows, &flux_rows)
-            .map_err(factor_failed)?;
+        let mut factor = LocalFactor::new(&problem, coupling).map_err(factor_failed)?;
         let mut data = Vec::new();
         if let Some(known) = known {
             let known = |&place: &usize| known(place).map_err(|error| Failed { place, error });
