@@ -70,22 +70,22 @@ pub(crate) struct LocalAdjoint<'a> {
     pub m: Vec<f64>,
 }
 
-/// Derivatives of y and w at the points of a part.
+/// Derivatives of y and w at the points of a zone.
 struct Both {
     /// The table of one derivative below that of the other.
     values: Mat<f64>,
-    points: usize,
+    count: usize,
 }
 
 impl Both {
     /// The k-th derivative of y at point i.
     fn y(&self, k: usize, i: usize) -> f64 {
-        self.values[(k * self.points + i, 0)]
+        self.values[(k * self.count + i, 0)]
     }
 
     /// The cotangent of the k-th derivative at point i in a row with p and r.
     fn cotangent(&self, k: usize, i: usize, p: f64, r: f64) -> f64 {
-        r * self.values[(k * self.points + i, 1)] - p * self.y(k, i)
+        r * self.values[(k * self.count + i, 1)] - p * self.y(k, i)
     }
 }
 
@@ -121,10 +121,10 @@ impl LocalAdjoint<'_> {
         Ok(out)
     }
 
-    /// y and w at the points of a part, with so many derivatives in its table.
+    /// y and w at the points of a zone, with so many derivatives in its table.
     fn both(&self, table: &Mat<f64>, derivatives: usize) -> Both {
-        let points = table.nrows() / derivatives;
-        Both { values: product(table.as_ref(), self.coefficients.as_ref()), points }
+        let count = table.nrows() / derivatives;
+        Both { values: product(table.as_ref(), self.coefficients.as_ref()), count }
     }
 
     fn map(&self) -> &dyn Map {

@@ -181,8 +181,8 @@ pub fn vectors_of(x: &[f64], y: &[f64]) -> Vec<[f64; 3]> {
 }
 
 /// u and its gradient as everybody gets them at these points, also where patches meet.
-fn gradients(solution: &Solution, s: usize, xi: &[Point], points: &Sample) -> Gradients {
-    let mut found = solution.gradients(&points.x, &points.y);
+fn gradients(solution: &Solution, s: usize, xi: &[Point], sample: &Sample) -> Gradients {
+    let mut found = solution.gradients(&sample.x, &sample.y);
     // A point on a curved boundary may be rounded out of the domain.
     let lost: Vec<usize> = (0..xi.len()).filter(|&k| found.u[k].is_nan()).collect();
     let local = solution.local_gradients(s, &lost.iter().map(|&k| xi[k]).collect::<Vec<_>>());

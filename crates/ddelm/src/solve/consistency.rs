@@ -97,7 +97,7 @@ fn coefficients(first: f64) -> [[f64; WIDTH]; 5] {
 struct Stencil {
     step: f64,
     coefficients: [[[f64; WIDTH]; 5]; 2],
-    points: Sample,
+    sample: Sample,
     subdomain: usize,
 }
 
@@ -119,13 +119,13 @@ impl Stencil {
         Stencil {
             step,
             coefficients: first.map(coefficients),
-            points: Sample::within(subdomain, x, y),
+            sample: Sample::within(subdomain, x, y),
             subdomain: number,
         }
     }
 
     fn values(&self, field: &dyn Field, key: &str) -> Result<Vec<f64>> {
-        self.points.values(field, key, self.subdomain)
+        self.sample.values(field, key, self.subdomain)
     }
 
     /// The derivative of order p in the first and q in the second direction.

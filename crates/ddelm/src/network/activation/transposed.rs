@@ -29,19 +29,19 @@ impl Activation {
         let Some(highest) = derivatives.iter().map(|&a| order(a)).max() else { return out };
         let mut block = RidgeBlock::new(self, highest);
         let mut values = [0.0; BLOCK];
-        for points in blocks(x.len()) {
-            let (x, y) = (&x[points.clone()], &y[points.clone()]);
+        for range in blocks(x.len()) {
+            let (x, y) = (&x[range.clone()], &y[range.clone()]);
             for (k, out) in out[..polynomials].iter_mut().enumerate() {
                 for (&a, cotangents) in derivatives.iter().zip(cotangents) {
                     polynomial::column(k, a, x, y, &mut values[..x.len()]);
-                    *out = out.plus(dot(&cotangents[points.clone()], &values));
+                    *out = out.plus(dot(&cotangents[range.clone()], &values));
                 }
             }
             for (j, out) in out[polynomials..].iter_mut().enumerate() {
                 let w = [w[0][j], w[1][j]];
                 block.set_ridge(w, b[j], x, y);
                 for (&a, cotangents) in derivatives.iter().zip(cotangents) {
-                    *out = out.plus(dot(&cotangents[points.clone()], block.sigma(order(a))).times(power(w, a)));
+                    *out = out.plus(dot(&cotangents[range.clone()], block.sigma(order(a))).times(power(w, a)));
                 }
             }
         }

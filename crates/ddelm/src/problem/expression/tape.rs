@@ -394,16 +394,16 @@ impl Tape {
         if !slopes.find(self, id, at, work, wanted)? {
             return Ok(false);
         }
-        let points = at.len();
+        let count = at.len();
         for axis in axes {
             let (before, out) = axis.rows.split_at_mut(id * work.block);
-            let out = &mut out[..points];
-            let row = |operand: Id| &before[operand * work.block..][..points];
+            let out = &mut out[..count];
+            let row = |operand: Id| &before[operand * work.block..][..count];
             match self.ops[id] {
                 // Filled in once and for all.
                 Op::Constant(_) | Op::Variable(_) => (),
                 // Products with the slopes 1 and 0 would let through what is not a number in the branch that does not count.
-                Op::If(c, a, b) => select(work.row(c, points), row(a), row(b), out),
+                Op::If(c, a, b) => select(work.row(c, count), row(a), row(b), out),
                 Op::Unary(_, a) => {
                     out.fill(0.0);
                     add_products(out, &slopes.left, axis.varies[a].then(|| row(a)));
@@ -442,10 +442,10 @@ pub(super) struct Values {
 
 impl Values {
     /// Rows for a tape, with the constants filled in, of at most `block` points.
-    pub(super) fn new(tape: &Tape, points: usize, block: usize) -> Self {
+    pub(super) fn new(tape: &Tape, count: usize, block: usize) -> Self {
         // Functions given from Python cost microseconds a call, so they get more points at a time.
         let largest = if tape.fields.is_empty() { block } else { 8 * block };
-        let block = points.clamp(1, largest);
+        let block = count.clamp(1, largest);
         let mut rows = SPARE.take();
         rows.resize(block * tape.ops.len(), 0.0);
         for (row, op) in rows.chunks_exact_mut(block).zip(&tape.ops) {
@@ -457,13 +457,13 @@ impl Values {
     }
 
     /// The row of an operation.
-    pub(super) fn row(&self, id: Id, points: usize) -> &[f64] {
-        &self.rows[id * self.block..][..points]
+    pub(super) fn row(&self, id: Id, count: usize) -> &[f64] {
+        &self.rows[id * self.block..][..count]
     }
 
     /// The row of the last operation.
-    pub(super) fn last<'a>(&self, rows: &'a [f64], points: usize) -> &'a [f64] {
-        &rows[rows.len() - self.block..][..points]
+    pub(super) fn last<'a>(&self, rows: &'a [f64], count: usize) -> &'a [f64] {
+        &rows[rows.len() - self.block..][..count]
     }
 }
 
@@ -512,9 +512,9 @@ impl Slopes {
         work: &Values,
         wanted: impl Fn(Id) -> bool,
     ) -> Result<bool, Failure> {
-        let points = at.len();
-        let value = |id: Id| work.row(id, points);
-        let (left, right) = (&mut self.left[..points], &mut self.right[..points]);
+        let count = at.len();
+        let value = |id: Id| work.row(id, count);
+        let (left, right) = (&mut self.left[..count], &mut self.right[..count]);
         match tape.ops[id] {
             Op::Constant(_) | Op::Variable(_) | Op::If(..) => (),
             Op::Unary(f, a) => f.slopes(value(a), value(id), left),
