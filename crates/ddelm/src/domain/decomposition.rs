@@ -90,9 +90,6 @@ const LARGEST: f64 = 1e30;
 /// it.
 const FEWEST_STEPS: f64 = 1e8;
 
-/// The sides of the reference square that lie on the left, right, bottom and top of a rectangle.
-const RECTANGLE_SIDES: [usize; 4] = [3, 1, 0, 2];
-
 impl Decomposition {
     /// The rectangle `x[0] < x < x[1]`, `y[0] < y < y[1]` cut into `counts[0] x counts[1]` equal rectangles. The
     /// parts of the boundary are left, right, bottom, top.
@@ -373,11 +370,6 @@ fn bounding_box(map: &dyn Map) -> Rectangle {
 /// The name of a part of the boundary, as a path in a problem file.
 pub fn part_name(decomposition: &Decomposition, part: usize) -> String {
     format!("boundary.{}", decomposition.parts[part])
-}
-
-/// The part of a rectangle's boundary that a side of the reference square lies on.
-pub fn rectangle_part(side: usize) -> usize {
-    RECTANGLE_SIDES.iter().position(|&s| s == side).expect("a square has four sides")
 }
 
 #[cfg(test)]
