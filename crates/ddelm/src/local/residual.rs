@@ -33,19 +33,22 @@ pub(crate) struct LocalResidual {
     pub size: f64,
 }
 
-/// A row as a sum of terms.
+/// What is found row by row; see [`LocalResidual`].
 #[derive(Default)]
-struct Sums {
+struct Found {
+    f: Vec<f64>,
+    flux: Vec<f64>,
     square: f64,
     size: f64,
 }
 
-impl Sums {
-    fn add(&mut self, multiplier: f64, terms: [f64; 2]) -> f64 {
+impl Found {
+    /// Adds a row that is a sum of two terms.
+    fn push(&mut self, multiplier: f64, terms: [f64; 2]) {
         let [a, b] = terms.map(|term| multiplier * term);
         self.square += (a + b) * (a + b);
         self.size += a * a + b * b;
-        -(a + b)
+        self.f.push(-(a + b));
     }
 }
 
@@ -59,32 +62,24 @@ impl LocalResidual {
         rows: &DataRows,
         load: Option<&[f64]>,
     ) -> Result<Self> {
-        let (mut sums, mut flux) = (Sums::default(), Vec::new());
+        let mut found = Found::default();
         let Residual { leading, lower } = scene.problem.residual(&scene.places(s, &collocation.interior))?;
         let load = |i: usize| load.map_or(0.0, |load| load[i]);
-        let terms = leading.iter().zip(&lower).zip(&*rows.interior_multiplier).enumerate();
-        let mut f: Vec<f64> =
-            terms.map(|(i, ((&a, &b), &multiplier))| sums.add(multiplier, [a, b - load(i)])).collect();
-        perimeter(scene, collocation, s, rows, &mut sums, &mut f, &mut flux)?;
+        for (i, ((&a, &b), &multiplier)) in leading.iter().zip(&lower).zip(&*rows.interior_multiplier).enumerate() {
+            found.push(multiplier, [a, b - load(i)]);
+        }
+        perimeter(scene, collocation, s, rows, &mut found)?;
         if let Some(multiplier) = rows.balance_multiplier {
             let [around, inside] = balance(scene, collocation, s)?;
-            f.push(sums.add(multiplier, [around, inside - load(rows.interior())]));
+            found.push(multiplier, [around, inside - load(rows.interior())]);
         }
-        let f = Mat::from_fn(f.len(), 1, |i, _| f[i]);
-        Ok(LocalResidual { f, flux, square: sums.square, size: sums.size })
+        let Found { f, flux, square, size } = found;
+        Ok(LocalResidual { f: Mat::from_fn(f.len(), 1, |i, _| f[i]), flux, square, size })
     }
 }
 
 /// Appends the rows on the perimeter, and the fluxes there.
-fn perimeter(
-    scene: &Scene<'_>,
-    collocation: &Collocation,
-    s: usize,
-    rows: &DataRows,
-    sums: &mut Sums,
-    f: &mut Vec<f64>,
-    flux: &mut Vec<f64>,
-) -> Result<()> {
+fn perimeter(scene: &Scene<'_>, collocation: &Collocation, s: usize, rows: &DataRows, found: &mut Found) -> Result<()> {
     let (problem, subdomain) = (scene.problem, &scene.decomposition.subdomains[s]);
     let (layout, per_piece) = (collocation.layout(subdomain), collocation.side.len());
     for (piece, &start) in subdomain.pieces.iter().zip(&layout.pieces) {
@@ -93,18 +88,20 @@ fn perimeter(
         let places = scene.places(s, &xi);
         let normals = places.normals(piece.side);
         let [fx, fy] = problem.flux_at(&places)?;
-        flux.extend(normals.iter().enumerate().map(|(i, n)| rows.flux_multiplier * (n[0] * fx[i] + n[1] * fy[i])));
+        found
+            .flux
+            .extend(normals.iter().enumerate().map(|(i, n)| rows.flux_multiplier * (n[0] * fx[i] + n[1] * fy[i])));
         let state = places.state().expect("the scene has an iterate");
         let u = state.u;
         let multipliers = &rows.perimeter_multiplier[start..start + per_piece];
         match rows.perimeter_kind[start] {
-            PerimeterRow::Interface => f.extend(u.iter().zip(multipliers).map(|(u, multiplier)| -multiplier * u)),
+            PerimeterRow::Interface => found.f.extend(u.iter().zip(multipliers).map(|(u, multiplier)| -multiplier * u)),
             PerimeterRow::Core => {
                 let along = |(i, &xi): (usize, &Point)| {
                     let (_, from_corner) = subdomain.map.offset(xi);
                     from_corner[0] * state.ux[i] + from_corner[1] * state.uy[i]
                 };
-                f.extend(
+                found.f.extend(
                     xi.iter().enumerate().map(along).zip(multipliers).map(|(change, multiplier)| -multiplier * change),
                 );
             }
@@ -112,8 +109,9 @@ fn perimeter(
                 let (condition, key) = (&problem.conditions[part], part_name(scene.decomposition, part));
                 let rests = problem.condition_residual(condition, &key, &places, &normals)?;
                 let value = places.boundary_values(&condition.values[0], &key)?;
-                let row = |((rest, g), multiplier): ((f64, f64), &f64)| sums.add(*multiplier, [rest + g, -g]);
-                f.extend(rests.into_iter().zip(value).zip(multipliers).map(row));
+                for ((rest, g), &multiplier) in rests.into_iter().zip(value).zip(multipliers) {
+                    found.push(multiplier, [rest + g, -g]);
+                }
             }
         }
     }

@@ -14,7 +14,7 @@ use crate::domain::decomposition::Decomposition;
 use crate::domain::shape::PerShape;
 use crate::exchange::Serial;
 use crate::interface::{
-    DirectFactor, Exchange, Guess, Interface, Outcome, Over, agreed, conjugate_gradients, refine, refine_jumps,
+    DirectFactor, Exchange, Guess, Interface, Outcome, Over, Refinement, agreed, conjugate_gradients,
 };
 use crate::local::about::Iterate;
 use crate::local::basis::ReferenceBasis;
@@ -324,10 +324,10 @@ impl Solver {
         guess: Option<Guess>,
         progress: &dyn Progress,
     ) -> Result<(Mat<f64>, Outcome)> {
-        let refinements = self.plan.settings.refinements;
         match &self.direct {
             Some(factor) => {
-                refine_jumps(&self.interface(), factor.as_ref(), &jumps, squares, refinements, guess, progress)
+                let (interface, steps) = (&self.interface(), self.plan.settings.refinements);
+                Refinement { interface, factor: factor.as_ref(), steps, progress }.solve_jumps(&jumps, squares, guess)
             }
             None => Ok((Mat::zeros(0, jumps.ncols()), Outcome { converged: true, ..Outcome::default() })),
         }
@@ -360,7 +360,10 @@ impl Solver {
             _ if self.plan.decomposition.len() == 1 => {
                 Ok((Mat::zeros(0, columns), Outcome { converged: true, ..Outcome::default() }))
             }
-            Some(factor) => refine(&interface, factor.as_ref(), data, columns, settings.refinements, guess, progress),
+            Some(factor) => {
+                let (factor, steps) = (factor.as_ref(), settings.refinements);
+                Refinement { interface: &interface, factor, steps, progress }.solve(data, columns, guess)
+            }
             None => conjugate_gradients(
                 &interface,
                 data,

@@ -30,7 +30,7 @@ use crate::domain::decomposition::Decomposition;
 use crate::domain::map::{Point, magnification, side_speed};
 use crate::domain::sample::Sample;
 use crate::domain::shape::PerShape;
-use crate::interface::refine_transposed;
+use crate::interface::Refinement;
 use crate::local::basis::ReferenceBasis;
 use crate::local::local_factor::{affine, part_of, side_by_side};
 use crate::local::operator::{Weighting, flux_symbols};
@@ -314,8 +314,9 @@ impl Adjoint {
             None => solver.locals.iter().map(|local| Mat::zeros(local.factor.d.nrows(), 1)).collect(),
             Some(factor) => {
                 let interface = solver.interface();
-                let (steps, rhs) = (solver.plan.settings.refinements, interface.pull_back(&g));
-                let (m, outcome) = refine_transposed(&interface, factor.as_ref(), &rhs, steps, progress)?;
+                let (factor, steps) = (factor.as_ref(), solver.plan.settings.refinements);
+                let refinement = Refinement { interface: &interface, factor, steps, progress };
+                let (m, outcome) = refinement.solve_transposed(&interface.pull_back(&g))?;
                 if outcome.last_correction > DOUBTFUL {
                     let size = outcome.last_correction;
                     warnings.push(format!("the gradient's interface system is solved to {size:.1e} only"));
