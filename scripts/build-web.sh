@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 rustup target add wasm32-unknown-unknown >/dev/null 2>&1 || true
 profile=${DDELM_WEB_PROFILE:-web}
-cargo build --quiet --package ddelm-web-bindgen --package ddelm-unify
+cargo build --quiet --package ddelm-web-bindgen
 
 # name, features of the processor, features of the crate
 compile() {

@@ -10,7 +10,7 @@ if ! rustup target add wasm32-unknown-unknown >/dev/null 2>&1; then
 fi
 cargo check --quiet --package ddelm --no-default-features --target wasm32-unknown-unknown
 cargo clippy --quiet --package ddelm-web --no-deps --target wasm32-unknown-unknown -- -D warnings
-cargo clippy --quiet --package ddelm-web-bindgen --package ddelm-unify -- -D warnings
+cargo clippy --quiet --package ddelm-web-bindgen -- -D warnings
 
 if ! npm --version >/dev/null 2>&1; then
     echo "not tested: the page (there is no npm)" >&2
