@@ -156,12 +156,12 @@ fn flux_rows(
     let carries = |piece: &Piece| across(piece) || (somewhere && matches!(piece.behind, Behind::Boundary(_)));
     let drift = if somewhere { drift(scene, &places, &normals)? } else { None };
     let mut all = Vec::with_capacity(equation.pairs() * xi.len());
-    for pair in 0..equation.pairs() {
+    for (pair, multiplier) in multiplier.into_iter().enumerate().take(equation.pairs()) {
         let mut fluxes = flux_symbols(scene.problem, &places, &normals, pair)?;
         for ((flux, drift), piece) in fluxes.iter_mut().zip(drift.iter().flatten()).zip(&pieces) {
             flux.0[0] -= if carries(piece) { *drift } else { 0.0 };
         }
-        all.extend(fluxes.iter().map(|symbol| symbol.scaled(multiplier[pair])));
+        all.extend(fluxes.iter().map(|symbol| symbol.scaled(multiplier)));
     }
     Ok(Symbols::from(all.as_slice()))
 }
