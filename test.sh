@@ -18,7 +18,7 @@ step() {
 # optimised one by one and then once more together. Nobody reads line tables here.
 export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_CODEGEN_UNITS=1 CARGO_PROFILE_DEV_DEBUG=false
 # The page that is tested is compiled without what only makes it faster.
-export DDELM_WEB_QUICK=1
+export DDELM_WEB_PROFILE=web-test
 # Python compiles what it imports, and not whole packages.
 export PIP_NO_COMPILE=1
 

@@ -1,24 +1,23 @@
 #!/usr/bin/env bash
 # Builds the page into web/dist: the library as two WebAssembly modules, with and without fused multiply-add (relaxed SIMD),
-# and the scripts around them. Needs Rust, and for the scripts Node and npm. With DDELM_WEB_QUICK in the environment they are compiled without what only
-# makes them faster: the first is the one that browsers run, the second need only work.
+# and the scripts around them. Needs Rust, and for the scripts Node and npm. DDELM_WEB_PROFILE in the environment names another
+# profile of Cargo than `web`, which takes long to compile.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 rustup target add wasm32-unknown-unknown >/dev/null 2>&1 || true
-profiles=(web web)
-if [ -n "${DDELM_WEB_QUICK:-}" ]; then profiles=(web-test web-trial); fi
+profile=${DDELM_WEB_PROFILE:-web}
 cargo build --quiet --package ddelm-web-bindgen
 
-# name, profile, features of the processor, features of the crate
+# name, features of the processor, features of the crate
 compile() {
-    RUSTFLAGS="-C target-feature=$3 -D warnings" cargo build --quiet --package ddelm-web --profile "$2" \
-        --target wasm32-unknown-unknown --target-dir "target/web/$1" ${4:+--features "$4"}
-    target/debug/ddelm-web-bindgen "target/web/$1/wasm32-unknown-unknown/$2/ddelm_web.wasm" "target/web/bindings/$1" ddelm
+    RUSTFLAGS="-C target-feature=$2 -D warnings" cargo build --quiet --package ddelm-web --profile "$profile" \
+        --target wasm32-unknown-unknown --target-dir "target/web/$1" ${3:+--features "$3"}
+    target/debug/ddelm-web-bindgen "target/web/$1/wasm32-unknown-unknown/$profile/ddelm_web.wasm" "target/web/bindings/$1" ddelm
 }
 # A crate is one unit here, so one module alone leaves a core idle.
-compile relaxed "${profiles[0]}" +simd128,+relaxed-simd relaxed-simd &
-compile simd "${profiles[1]}" +simd128
+compile relaxed +simd128,+relaxed-simd relaxed-simd &
+compile simd +simd128
 wait $!
 
 if ! npm --version >/dev/null 2>&1; then
