@@ -1,21 +1,29 @@
 #!/usr/bin/env bash
 # Builds the page into web/dist: the library as two WebAssembly modules, with and without fused multiply-add (relaxed SIMD),
-# and the scripts around them. Needs Rust, Node and npm.
+# and the scripts around them. Needs Rust, and for the scripts Node and npm. DDELM_WEB_PROFILE in the environment names another
+# profile of Cargo than `web`, which takes long to compile.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 rustup target add wasm32-unknown-unknown >/dev/null 2>&1 || true
+profile=${DDELM_WEB_PROFILE:-web}
 cargo build --quiet --package ddelm-web-bindgen
 
 # name, features of the processor, features of the crate
 compile() {
-    RUSTFLAGS="-C target-feature=$2" cargo build --quiet --package ddelm-web --profile web \
+    RUSTFLAGS="-C target-feature=$2 -D warnings" cargo build --quiet --package ddelm-web --profile "$profile" \
         --target wasm32-unknown-unknown --target-dir "target/web/$1" ${3:+--features "$3"}
-    target/debug/ddelm-web-bindgen "target/web/$1/wasm32-unknown-unknown/web/ddelm_web.wasm" "target/web/bindings/$1" ddelm
+    target/debug/ddelm-web-bindgen "target/web/$1/wasm32-unknown-unknown/$profile/ddelm_web.wasm" "target/web/bindings/$1" ddelm
 }
-compile relaxed +simd128,+relaxed-simd relaxed-simd
+# A crate is one unit here, so one module alone leaves a core idle.
+compile relaxed +simd128,+relaxed-simd relaxed-simd &
 compile simd +simd128
+wait $!
 
+if ! npm --version >/dev/null 2>&1; then
+    echo "only the modules were built: there is no npm" >&2
+    exit 0
+fi
 cd web
 # The packages are locked; a folder that is up to date is left alone.
 if ! cmp --silent package-lock.json node_modules/.installed; then

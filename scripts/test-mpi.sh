@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests the feature `mpi`: on one process, and under mpirun on one to six ranks.
+# Tests MPI: the crate of its own, and the feature `mpi` of the command line, under mpirun on one to six ranks.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,9 +16,9 @@ if [ ${#missing[@]} -gt 0 ]; then
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet "${missing[@]}"
 fi
 
-features=(--package ddelm --package ddelm-cli --package ddelm-unify --features mpi)
+features=(--package ddelm --package ddelm-cli --package ddelm-mpi --package ddelm-unify --features mpi)
 cargo clippy "${features[@]}" --all-targets -- -D warnings
-cargo test "${features[@]}" --test exchange_serial --test exchange_mpi --test ranks
+cargo test "${features[@]}" --test exchange --test ranks
 
 # VTK itself reads what several ranks write. Its other dependencies are for drawing.
 target=${CARGO_TARGET_DIR:-target}

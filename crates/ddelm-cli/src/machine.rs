@@ -56,7 +56,7 @@ impl std::fmt::Debug for Machine {
 
 #[cfg(feature = "mpi")]
 fn on_ranks(_: Launch) -> Result<Arc<dyn Exchange>, Error> {
-    Ok(Arc::new(ddelm::exchange::Mpi::start()?))
+    Ok(Arc::new(ddelm_mpi::Mpi::start()?))
 }
 
 /// Without MPI every rank would solve the whole problem for itself.

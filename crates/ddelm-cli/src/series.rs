@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use crate::saved::SOLUTION;
 use crate::view::{Field, View};
 use ddelm::base::number::digits;
+use ddelm::base::parallel::in_order;
 use ddelm_picture::{self as picture, ColourScale, HeatMap};
 
 /// Milliseconds that an animation takes about, and those of a frame at least and at most.
@@ -51,12 +52,12 @@ pub fn animation(solutions: &[Solution], field: Field, contours: bool) -> Result
         map.title = format!("{}{}", field.name(), title(k, solution));
         Ok(map)
     };
-    let maps: Vec<HeatMap> = solutions.par_iter().enumerate().map(map).collect::<Result<_>>()?;
+    let maps: Vec<HeatMap> = in_order(solutions.par_iter().enumerate().map(map))?;
     let Some(first) = maps.first() else { return Err(refuse("there are no solutions".into())) };
     let all: Vec<f64> = maps.iter().flat_map(|map| &map.grid.values).copied().collect();
     let scale = ColourScale::of_values(&first.scale.axis.label, &all);
     let frame = |map: HeatMap| picture::png(&HeatMap { scale: scale.clone(), ..map }.scene()).map_err(refuse);
-    let frames: Vec<Vec<u8>> = maps.into_par_iter().map(frame).collect::<Result<_>>()?;
+    let frames: Vec<Vec<u8>> = in_order(maps.into_par_iter().map(frame))?;
     let pause = (DURATION / frames.len().max(1)).clamp(SHORTEST, LONGEST);
     picture::apng(&frames, pause as u16).map_err(refuse)
 }

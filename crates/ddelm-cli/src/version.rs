@@ -10,8 +10,10 @@ pub fn short() -> &'static str {
 /// The version and the features built in.
 pub fn long() -> &'static str {
     static TEXT: LazyLock<String> = LazyLock::new(|| {
-        let features = ddelm::FEATURES.map(|(name, built)| format!("{}{name}", if built { '+' } else { '-' }));
-        format!("{}\nfeatures: {}", short(), features.join(" "))
+        let mut features = [("mpi", cfg!(feature = "mpi"))].into_iter().chain(ddelm::FEATURES).collect::<Vec<_>>();
+        features.sort_unstable();
+        let text = features.iter().map(|(name, built)| format!("{}{name}", if *built { '+' } else { '-' }));
+        format!("{}\nfeatures: {}", short(), text.collect::<Vec<_>>().join(" "))
     });
     &TEXT
 }

@@ -2,7 +2,7 @@
 //!
 //! With the diagonal from the lower left to the upper right, each triangle of a cell has one horizontal, one vertical
 //! and one diagonal edge. For a constant tensor a and reaction c in the cell, sides h and k of the cell, the energy of
-//! a triangle is in conductance form ([`operator`](super::operator)) with the weights
+//! a triangle is in conductance form ([`operator`](super::operator)) with the couplings
 //!
 //! - `a11 k / 2h - a12 / 2 - c hk / 24` on the horizontal edge,
 //! - `a22 h / 2k - a12 / 2 - c hk / 24` on the vertical edge,
@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use super::coefficients::{Coefficients, Rectangle, Terms, evaluate};
 use super::grid::{Grid, Rows};
-use super::operator::{Operator, Weights};
+use super::operator::{Couplings, Operator};
 use ddelm::base::error::{Error, Result};
 use ddelm::problem::model::{Condition, ConditionKind, Problem, SIDES};
 
@@ -41,14 +41,14 @@ pub(super) fn assemble(problem: &Problem, rectangle: &Rectangle) -> Result<Syste
     let grid = Grid { cells: rectangle.cells, walls };
     let coefficients = Coefficients::new(&terms, &problem.source, rectangle, &grid)?;
 
-    let mut weights = assemble_weights(&coefficients, rectangle, &grid);
+    let mut couplings = assemble_couplings(&coefficients, rectangle, &grid);
     let mut load = assemble_vertices(&coefficients.source, rectangle, &grid);
     let mut wall_values = grid.zeros();
     let mut determined = !coefficients.reaction_vanishes(&grid);
     drop(coefficients);
     for (side, condition) in conditions.into_iter().enumerate() {
         let side = Side { number: side, rectangle, grid: &grid };
-        determined |= side.add(condition, &mut weights, &mut load, &mut wall_values)?;
+        determined |= side.add(condition, &mut couplings, &mut load, &mut wall_values)?;
     }
     if !determined {
         return Err(Error::NotUnique {
@@ -56,11 +56,11 @@ pub(super) fn assemble(problem: &Problem, rectangle: &Rectangle) -> Result<Syste
             hint: "give u on one side, or add a reaction term".into(),
         });
     }
-    weights.eliminate_walls(&grid, |wall, other, weight| load[other] += weight * wall_values[wall]);
+    couplings.eliminate_walls(&grid, |wall, other, coupling| load[other] += coupling * wall_values[wall]);
     for node in grid.wall_nodes() {
         load[node] = 0.0;
     }
-    Ok(System { operator: Operator::new(grid, weights), load, wall_values })
+    Ok(System { operator: Operator::new(grid, couplings), load, wall_values })
 }
 
 /// The four conditions of a rectangle, each with the one field that second order needs.
@@ -90,7 +90,7 @@ fn check_conditions(conditions: &[Condition]) -> Result<[&Condition; 4]> {
     Ok(conditions.each_ref())
 }
 
-fn assemble_weights(coefficients: &Coefficients, rectangle: &Rectangle, grid: &Grid) -> Weights {
+fn assemble_couplings(coefficients: &Coefficients, rectangle: &Rectangle, grid: &Grid) -> Couplings {
     let [h, k] = rectangle.spacing();
     let Coefficients { a11, a12, a22, reaction, .. } = coefficients;
     let horizontal = |row: usize, c: usize| {
@@ -100,8 +100,8 @@ fn assemble_weights(coefficients: &Coefficients, rectangle: &Rectangle, grid: &G
         a22.row(row)[c] * (0.5 * h / k) - 0.5 * a12.row(row)[c] - reaction.row(row)[c] * (h * k / 24.0)
     };
     let stride = grid.stride();
-    let mut weights = Weights::zeros(grid);
-    let Weights { east, north, diagonal, mass } = &mut weights;
+    let mut couplings = Couplings::zeros(grid);
+    let Couplings { east, north, diagonal, mass } = &mut couplings;
     *mass = assemble_vertices(reaction, rectangle, grid);
     (east.par_chunks_mut(stride), north.par_chunks_mut(stride), diagonal.par_chunks_mut(stride))
         .into_par_iter()
@@ -115,7 +115,7 @@ fn assemble_weights(coefficients: &Coefficients, rectangle: &Rectangle, grid: &G
                 diagonal[c] = a12.row(row)[c] - reaction.row(row)[c] * (h * k / 12.0);
             }
         });
-    weights
+    couplings
 }
 
 /// Gives a sixth of the integral over a cell to each corner of its two triangles.
@@ -168,7 +168,13 @@ impl Side<'_> {
     }
 
     /// Adds the condition; returns whether it fixes the constant of the solution.
-    fn add(&self, condition: &Condition, weights: &mut Weights, load: &mut [f64], walls: &mut [f64]) -> Result<bool> {
+    fn add(
+        &self,
+        condition: &Condition,
+        couplings: &mut Couplings,
+        load: &mut [f64],
+        walls: &mut [f64],
+    ) -> Result<bool> {
         let key = &key(self.number);
         let data = condition.values[0].as_ref();
         if matches!(condition.kind, ConditionKind::Dirichlet) {
@@ -200,7 +206,7 @@ impl Side<'_> {
         }
 
         let length = self.rectangle.spacing()[usize::from(self.is_vertical())];
-        let edge_weights = if self.is_vertical() { &mut weights.north } else { &mut weights.east };
+        let edges = if self.is_vertical() { &mut couplings.north } else { &mut couplings.east };
         for point in 0..places.len() {
             let (t, s) = (point / 2, gauss[point % 2]);
             let [first, second] = [self.node(t), self.node(t + 1)];
@@ -208,9 +214,9 @@ impl Side<'_> {
             load[first] += (1.0 - s) * g;
             load[second] += s * g;
             // k ((1 - s) a + s b)^2 in conductance form.
-            edge_weights[first] -= s * (1.0 - s) * k;
-            weights.mass[first] += (1.0 - s) * k;
-            weights.mass[second] += s * k;
+            edges[first] -= s * (1.0 - s) * k;
+            couplings.mass[first] += (1.0 - s) * k;
+            couplings.mass[second] += s * k;
         }
         Ok(k.iter().any(|&k| k > 0.0))
     }

@@ -7,7 +7,7 @@
 //! - a parallel fine edge, on it or inside an adjacent coarse triangle, has the difference (b - a) / 2;
 //! - the node in its middle has `((a + b) / 2)^2 = a^2 / 2 + b^2 / 2 - (b - a)^2 / 4`,
 //!
-//! so weights and masses of the fine grid go to weights and masses of the coarse one. When the grid is halved in one
+//! so couplings and masses of the fine grid go to couplings and masses of the coarse one. When the grid is halved in one
 //! direction only (stretched cells, anisotropic diffusion), the same holds but for the edges across that direction in
 //! the middle of a coarse cell: there the square of a mean is replaced by the mean of the squares.
 //!
@@ -17,7 +17,7 @@
 use rayon::prelude::*;
 
 use super::grid::Grid;
-use super::operator::{Operator, Weights};
+use super::operator::{Couplings, Operator};
 
 /// Which directions are halved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,8 +55,8 @@ impl Halving {
     pub fn coarsen(self, operator: &Operator) -> Operator {
         let grid = self.coarse_grid(&operator.grid);
         let stride = grid.stride();
-        let mut weights = Weights::zeros(&grid);
-        let Weights { east, north, diagonal, mass } = &mut weights;
+        let mut couplings = Couplings::zeros(&grid);
+        let Couplings { east, north, diagonal, mass } = &mut couplings;
         (east.par_chunks_mut(stride), north.par_chunks_mut(stride))
             .into_par_iter()
             .zip((diagonal.par_chunks_mut(stride), mass.par_chunks_mut(stride)).into_par_iter())
@@ -73,11 +73,11 @@ impl Halving {
                     [east[c], north[c], diagonal[c]] = self.edges(sources.map(|rows| Around { rows, column }));
                 }
             });
-        weights.eliminate_walls(&grid, |_, _, _| {});
-        Operator::new(grid, weights)
+        couplings.eliminate_walls(&grid, |_, _, _| {});
+        Operator::new(grid, couplings)
     }
 
-    /// The weights of the coarse edges to the east, north and northeast from the fine weights
+    /// The couplings of the coarse edges to the east, north and northeast from the fine couplings
     /// (east, north, diagonal, mass) around their origin.
     #[inline(always)]
     fn edges(self, [e, n, d, m]: [Around<'_>; 4]) -> [f64; 3] {
@@ -208,26 +208,26 @@ mod tests {
     }
 
     fn random_operator(grid: &Grid, seed: usize, with_north: bool) -> Operator {
-        let mut weights = Weights::zeros(grid);
+        let mut couplings = Couplings::zeros(grid);
         let [cx, cy] = grid.cells;
         for row in 1..cy + 2 {
             for column in 1..cx + 2 {
                 let node = row * grid.stride() + column;
                 let value = |k| scatter(seed + k, node);
                 if column <= cx {
-                    weights.east[node] = value(1);
+                    couplings.east[node] = value(1);
                 }
                 if row <= cy && with_north {
-                    weights.north[node] = value(2);
+                    couplings.north[node] = value(2);
                 }
                 if column <= cx && row <= cy {
-                    weights.diagonal[node] = value(3);
+                    couplings.diagonal[node] = value(3);
                 }
-                weights.mass[node] = value(4);
+                couplings.mass[node] = value(4);
             }
         }
-        weights.eliminate_walls(grid, |_, _, _| {});
-        Operator::new(grid.clone(), weights)
+        couplings.eliminate_walls(grid, |_, _, _| {});
+        Operator::new(grid.clone(), couplings)
     }
 
     fn random_vector(grid: &Grid, seed: usize) -> Vec<f64> {
@@ -282,14 +282,14 @@ mod tests {
                 }
                 out
             };
-            let weights = Weights {
+            let couplings = Couplings {
                 east: swap(&operator.north),
                 north: swap(&operator.east),
                 diagonal: swap(&operator.diagonal),
                 mass: swap(&operator.mass),
             };
             let x = Halving { x: true, y: false }.coarsen(&operator);
-            let y = Halving { x: false, y: true }.coarsen(&Operator::new(swapped, weights));
+            let y = Halving { x: false, y: true }.coarsen(&Operator::new(swapped, couplings));
             for row in x.grid.free_rows() {
                 for column in x.grid.free_columns() {
                     for (a, b) in

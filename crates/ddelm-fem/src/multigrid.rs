@@ -179,23 +179,23 @@ impl Cholesky {
 mod tests {
     use super::*;
     use crate::grid::Grid;
-    use crate::operator::Weights;
+    use crate::operator::Couplings;
 
     /// Conjugate gradients need (M a) . b = a . (M b) and a . (M a) > 0.
     #[test]
     fn cycle_is_symmetric_and_definite() {
         let grid = Grid { cells: [37, 24], walls: [true, false, false, true] };
-        let mut weights = Weights::zeros(&grid);
+        let mut couplings = Couplings::zeros(&grid);
         for row in 1..=24 {
             for column in 1..=37 {
                 let node = row * grid.stride() + column;
-                weights.east[node] = 1.5 + (node as f64).sin();
-                weights.north[node] = 1.5 + (3.0 * node as f64).cos();
-                weights.diagonal[node] = -0.1;
+                couplings.east[node] = 1.5 + (node as f64).sin();
+                couplings.north[node] = 1.5 + (3.0 * node as f64).cos();
+                couplings.diagonal[node] = -0.1;
             }
         }
-        weights.eliminate_walls(&grid, |_, _, _| {});
-        let mut multigrid = Multigrid::new(Operator::new(grid.clone(), weights));
+        couplings.eliminate_walls(&grid, |_, _, _| {});
+        let mut multigrid = Multigrid::new(Operator::new(grid.clone(), couplings));
         assert!(multigrid.levels.len() > 2);
         let [mut a, mut b] = [grid.zeros(), grid.zeros()];
         for row in grid.free_rows() {

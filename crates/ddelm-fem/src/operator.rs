@@ -15,8 +15,8 @@ use rayon::prelude::*;
 
 use super::grid::{Grid, Rows, dot};
 
-/// The weights of an operator while it is assembled: one number per node in each.
-pub(super) struct Weights {
+/// The couplings of an operator while it is assembled: one number per node in each.
+pub(super) struct Couplings {
     /// Edge from (i, j) to (i + 1, j).
     pub east: Vec<f64>,
     /// Edge from (i, j) to (i, j + 1).
@@ -26,24 +26,24 @@ pub(super) struct Weights {
     pub mass: Vec<f64>,
 }
 
-impl Weights {
+impl Couplings {
     pub fn zeros(grid: &Grid) -> Self {
-        Weights { east: grid.zeros(), north: grid.zeros(), diagonal: grid.zeros(), mass: grid.zeros() }
+        Couplings { east: grid.zeros(), north: grid.zeros(), diagonal: grid.zeros(), mass: grid.zeros() }
     }
 
     /// Moves the edges between a wall and a free node to the mass of the free node, and clears the walls.
     ///
-    /// Each such edge is reported as (node on the wall, other node, weight).
+    /// Each such edge is reported as (node on the wall, other node, coupling).
     pub fn eliminate_walls(&mut self, grid: &Grid, mut report: impl FnMut(usize, usize, f64)) {
         let stride = grid.stride();
         let nodes = grid.wall_nodes();
-        let Weights { east, north, diagonal, mass } = self;
+        let Couplings { east, north, diagonal, mass } = self;
         for &node in &nodes {
-            for (weights, offset) in [(&mut *east, 1), (&mut *north, stride), (&mut *diagonal, stride + 1)] {
+            for (couplings, offset) in [(&mut *east, 1), (&mut *north, stride), (&mut *diagonal, stride + 1)] {
                 for (edge, other) in [(node, node + offset), (node - offset, node - offset)] {
-                    let weight = std::mem::take(&mut weights[edge]);
-                    mass[other] += weight;
-                    report(node, other, weight);
+                    let coupling = std::mem::take(&mut couplings[edge]);
+                    mass[other] += coupling;
+                    report(node, other, coupling);
                 }
             }
         }
@@ -71,7 +71,7 @@ pub(super) struct Step {
     pub weight: f64,
 }
 
-/// The weights of one row of free nodes: its six edges and the mass, as slices of equal length.
+/// The couplings of one row of free nodes: its six edges and the mass, as slices of equal length.
 struct Stencil<'a> {
     edges: [&'a [f64]; 6],
     mass: &'a [f64],
@@ -95,13 +95,13 @@ impl Stencil<'_> {
 }
 
 impl Operator {
-    pub fn new(grid: Grid, weights: Weights) -> Self {
+    pub fn new(grid: Grid, couplings: Couplings) -> Self {
         let stride = grid.stride();
         Operator {
-            east: Rows::new(weights.east, stride),
-            north: Rows::new(weights.north, stride),
-            diagonal: Rows::new(weights.diagonal, stride),
-            mass: Rows::new(weights.mass, stride),
+            east: Rows::new(couplings.east, stride),
+            north: Rows::new(couplings.north, stride),
+            diagonal: Rows::new(couplings.diagonal, stride),
+            mass: Rows::new(couplings.mass, stride),
             grid,
         }
     }
@@ -206,7 +206,7 @@ impl Operator {
         1.0 + self.grid.free_rows().into_par_iter().map(radius).reduce(|| 0.0, f64::max)
     }
 
-    /// How strongly the operator couples in x and in y: the sums of the second differences' weights.
+    /// How strongly the operator couples in x and in y: the sums of the second differences' couplings.
     pub fn coupling(&self) -> [f64; 2] {
         let sum = |row| {
             let [east, _, north, _, diagonal, _] = self.stencil(row).edges.map(|edge| edge.iter().sum::<f64>());

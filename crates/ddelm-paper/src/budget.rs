@@ -64,24 +64,24 @@ impl Budget {
     }
 
     /// The cost of a run of the paper's method on side x side subdomains.
-    pub fn cost(&self, equation: &Equation, side: usize, points: usize, weights: Initialization) -> Cost {
+    pub fn cost(&self, equation: &Equation, side: usize, points: usize, initialization: Initialization) -> Cost {
         let ranks = if side * side >= self.ranks { self.ranks } else { 1 };
         // With fewer subdomains than threads, some of them wait.
         let threads = (ranks * self.threads).min(side * side) as f64;
         let (count, pairs) = ((side * side) as f64, equation.pairs() as f64);
         let (m, n) = sizes(points);
-        let (r, around) = (rank(n, weights), pairs * 4.0 * points as f64);
+        let (r, around) = (rank(n, initialization), pairs * 4.0 * points as f64);
         let kept = m * r + r * r + around * (m + r + 2.0 * around);
         let bytes = 8.0 * (count * kept + threads * 2.0 * m * n);
-        let factor = count * operations(points, weights) / (self.rate * threads);
+        let factor = count * operations(points, initialization) / (self.rate * threads);
         let interface = ITERATIONS * side as f64 * 16.0 * count * around * around / BANDWIDTH;
         Cost { bytes, seconds: factor + if side > 1 { interface } else { 0.0 } }
     }
 
     /// The most points, from a number downwards by halves, that the budget allows.
-    pub fn fit(&self, equation: &Equation, side: usize, points: usize, weights: Initialization) -> usize {
+    pub fn fit(&self, equation: &Equation, side: usize, points: usize, initialization: Initialization) -> usize {
         let fits = |points: usize| {
-            let cost = self.cost(equation, side, points, weights);
+            let cost = self.cost(equation, side, points, initialization);
             cost.bytes <= self.bytes && cost.seconds <= self.seconds
         };
         let mut points = points;
@@ -99,17 +99,17 @@ fn sizes(points: usize) -> (f64, f64) {
 }
 
 /// How many of n neurons are independent.
-fn rank(n: f64, weights: Initialization) -> f64 {
-    match weights {
+fn rank(n: f64, initialization: Initialization) -> f64 {
+    match initialization {
         Initialization::Suggested | Initialization::Weighted => RANK * n,
         Initialization::Manual | Initialization::He | Initialization::Glorot => POLYNOMIALS.min(n),
     }
 }
 
 /// Operations of a local factorization.
-fn operations(points: usize, weights: Initialization) -> f64 {
+fn operations(points: usize, initialization: Initialization) -> f64 {
     let (m, n) = sizes(points);
-    let r = rank(n, weights);
+    let r = rank(n, initialization);
     4.0 * m * n * r - 2.0 * (m + n) * r * r + 4.0 / 3.0 * r * r * r
 }
 

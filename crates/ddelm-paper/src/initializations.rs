@@ -39,17 +39,18 @@ const LEGEND: &str =
 
 /// Seconds of all runs, estimated.
 pub fn estimate(laboratory: &Laboratory) -> f64 {
-    let runs = TABLE_1_SIDES.iter().flat_map(|&side| METHODS.map(|(_, weights)| (side, weights)));
-    let seconds = |(side, weights)| cost(laboratory, side, points(laboratory, side, weights), weights);
+    let runs = TABLE_1_SIDES.iter().flat_map(|&side| METHODS.map(|(_, initialization)| (side, initialization)));
+    let seconds =
+        |(side, initialization)| cost(laboratory, side, points(laboratory, side, initialization), initialization);
     SOLVERS.len() as f64 * runs.map(seconds).sum::<f64>()
 }
 
-fn points(laboratory: &Laboratory, side: usize, weights: Initialization) -> usize {
-    laboratory.budget.fit(&Equation::poisson(), side, INTERVALS / side, weights)
+fn points(laboratory: &Laboratory, side: usize, initialization: Initialization) -> usize {
+    laboratory.budget.fit(&Equation::poisson(), side, INTERVALS / side, initialization)
 }
 
-fn cost(laboratory: &Laboratory, side: usize, points: usize, weights: Initialization) -> f64 {
-    laboratory.budget.cost(&Equation::poisson(), side, points, weights).seconds
+fn cost(laboratory: &Laboratory, side: usize, points: usize, initialization: Initialization) -> f64 {
+    laboratory.budget.cost(&Equation::poisson(), side, points, initialization).seconds
 }
 
 /// Runs the table and writes it to disk after every row.
@@ -97,7 +98,7 @@ fn measure(laboratory: &Laboratory, run: &Run, what: &str) -> Result<[String; 2]
     let study = Study::Poisson;
     let problem = study.problem(&laboratory.realizations)?;
     let name = format!("table-1 {0} x {0} {what}", run.side);
-    let cost = run.initialization.map_or(0.0, |weights| cost(laboratory, run.side, run.points, weights));
+    let cost = run.initialization.map_or(0.0, |initialization| cost(laboratory, run.side, run.points, initialization));
     laboratory.tracker.run_begins(&name, cost, Some(laboratory.budget.seconds));
     let outcome =
         run.solve(laboratory, study, &problem, |solution| Measured::against_exact(&problem, solution, run.points))?;

@@ -146,7 +146,7 @@ impl Gradient {
 
     /// Points, and what the field and its derivatives in x and y count there.
     fn weights<'py>(&self, py: Python<'py>, name: &str, component: usize) -> PyResult<[Array<'py>; 5]> {
-        let found = self.field(name, component)?.weights(self.core.decomposition());
+        let found = self.field(name, component)?.at_points(self.core.decomposition());
         Ok([found.x, found.y, found.value, found.dx, found.dy].map(|values| PyArray1::from_vec(py, values)))
     }
 
@@ -168,8 +168,8 @@ impl Gradient {
     ) -> PyResult<Array<'py>> {
         let zeros = vec![0.0; x.len() * y.len()];
         let grid = Grid::new(x, y, zeros).map_err(exception)?;
-        let weights = self.field(name, component)?.weights(self.core.decomposition());
-        let found = grid.transposed([&weights.x, &weights.y], [&weights.value, &weights.dx, &weights.dy]);
+        let found = self.field(name, component)?.at_points(self.core.decomposition());
+        let found = grid.transposed([&found.x, &found.y], [&found.value, &found.dx, &found.dy]);
         Ok(PyArray1::from_vec(py, found.map_err(exception)?))
     }
 }

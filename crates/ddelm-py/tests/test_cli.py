@@ -52,7 +52,7 @@ def test_the_command_does_not_import_numpy():
 
 
 def test_the_command_ends_at_an_interrupt(tmp_path):
-    big = ["--set", "discretization.subdomains=[64, 64]", "--set", "equation.diffusion=1 + x*y", "--out", "out"]
+    big = ["--set", "discretization.subdomains=[96, 96]", "--set", "equation.diffusion=1 + x*y", "--out", "out"]
     command = [sys.executable, "-m", "ddelm", "solve", str(ROOT / "examples" / "poisson.toml"), *big]
     child = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     time.sleep(1.0)

@@ -77,9 +77,9 @@
 //! | x_i, x_b, x_Gamma | [`Collocation`](domain::collocation::Collocation), [`Numbering`](interface::Numbering) | `domain/collocation.rs`, `interface/numbering.rs` |
 //! | phi_j, w_j, b_j | [`FeatureNetwork`](network::features::FeatureNetwork) | `network/features.rs`, `network/activation.rs` |
 //! | L phi_j at a point | [`Symbol`](network::symbol::Symbol): at most five numbers per ridge function | `network/symbol.rs`, `network/assembly.rs` |
-//! | rows of K, A, F | [`operator`](local::operator), right-hand sides | `local/operator.rs`, `local/right_hand_side.rs` |
+//! | rows of K, A, F | [`rows`](local::rows), [`operator`](local::operator), right-hand sides | `local/rows.rs`, `local/perimeter.rs`, `local/right_hand_side.rs` |
 //! | psi, reference basis | [`ReferenceBasis`](local::basis::ReferenceBasis) | `local/basis.rs` |
-//! | K^+, A K^+ B | [`LocalFactor`](local::local_factor::LocalFactor), in `factor` | `local/local_factor.rs`, `algebra/factor/` |
+//! | K^+, A K^+ B | [`LocalFactor`](local::local_factor::LocalFactor), in `factor` | `local/matrices.rs`, `local/local_factor.rs`, `algebra/factor/` |
 //! | S, u_Gamma | [`Interface`](interface::Interface): elimination, conjugate gradients, refinement | `interface/` |
 //! | Algorithm 1 | [`Solver`] | `solve/stages.rs`, `solve/solver.rs` |
 //! | N(u) = 0, N'(u) (not in the paper) | [`linearize`](problem::linearize), [`newton`](solve::newton) | `problem/linearize.rs`, `solve/newton.rs` |
@@ -130,9 +130,8 @@ pub use solve::case::Case;
 pub use solve::solver::Solver;
 
 /// The optional parts of this library, and whether they were built in.
-pub const FEATURES: [(&str, bool); 5] = [
+pub const FEATURES: [(&str, bool); 4] = [
     ("files", cfg!(feature = "files")),
-    ("mpi", cfg!(feature = "mpi")),
     ("parallel", cfg!(feature = "parallel")),
     ("save", cfg!(feature = "save")),
     ("vtk", cfg!(feature = "vtk")),

@@ -6,6 +6,7 @@ use ddelm::base::npz::{self, Array};
 use ddelm::domain::area::Cut;
 use ddelm::domain::division::Tally;
 use ddelm::domain::geometry::Geometry;
+use ddelm::exchange::Serial;
 use ddelm::method::cost::Cost;
 use ddelm::method::settings::GivenWeights;
 use ddelm::network::features::Networks;
@@ -222,4 +223,30 @@ fn a_file_without_neurons_names_no_subdomains() {
     assert!(file.len() < 3000);
     let problem = save::decode(&file).err().unwrap();
     assert!(problem.contains("there are no neurons"), "{problem}");
+}
+
+#[test]
+fn the_first_subdomain_with_an_infinite_source_is_named_on_any_number_of_threads() {
+    // Subdomains in the corners, along the sides and inside share factors: what is first in its class need not be first of all.
+    for first in [1, 3, 4, 9] {
+        let source = move |x: f64, y: f64| {
+            let s = (4.0 * x).floor() * 4.0 + (4.0 * y).floor();
+            if s >= f64::from(first) { f64::INFINITY } else { 1.0 }
+        };
+        let mut problem = gallery::poisson();
+        problem.source = function(source);
+        for threads in [1, 2, 3, 8] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            for _ in 0..5 {
+                let (settings, decomposition) = (settings(6), square([4, 4]));
+                let again = || Solver::new(&problem, decomposition.clone(), &settings)?.solve();
+                let once = || Solver::once(Arc::new(Serial), &problem, decomposition.clone(), &settings, &Silent);
+                for found in [pool.install(again), pool.install(once)] {
+                    let error = found.err().expect("an infinite source was accepted");
+                    let named = matches!(error, Error::NotFinite { subdomain: Some(s), .. } if s == first as usize);
+                    assert!(named, "{first} with {threads} threads: {error}");
+                }
+            }
+        }
+    }
 }

@@ -425,9 +425,9 @@ fn fields_change_in_any_direction() {
     let expected = alone.functional(&base.problem, &base.functionals[1].1).unwrap();
     let found = gradient.along(&gradient.fields.source, &bump).unwrap();
     assert!((found - expected).abs() < 1e-10 * expected.abs(), "{found:e} and {expected:e}");
-    // Weights as arrays give the same.
-    let weights = gradient.fields.source.weights(gradient.decomposition());
-    let sum: f64 = (0..weights.x.len()).map(|i| weights.value[i] * (5.0 * weights.x[i]).cos() * weights.y[i]).sum();
+    // The same as arrays give it too.
+    let arrays = gradient.fields.source.at_points(gradient.decomposition());
+    let sum: f64 = (0..arrays.x.len()).map(|i| arrays.value[i] * (5.0 * arrays.x[i]).cos() * arrays.y[i]).sum();
     assert!((sum - found).abs() < 1e-12 * found.abs(), "{sum:e} and {found:e}");
 }
 

@@ -208,7 +208,6 @@ fn only_the_domain_knows_that_a_rectangle_is_a_grid() {
         "domain.counts(",
         "Origin::Grid",
         "Extent::Rectangle",
-        "rectangle_part",
     ];
     let found = outside(&["domain"], &questions);
     // A spline through data on a grid is a field, and finite elements have cells of their own.

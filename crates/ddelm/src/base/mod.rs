@@ -1,4 +1,4 @@
-//! What any program needs: errors, progress, memory, and files of numbers.
+//! What any program needs: errors, progress, memory, threads, and files of numbers.
 
 pub mod amount;
 pub mod atomic;
@@ -8,4 +8,5 @@ pub mod error;
 pub mod memory;
 pub mod npz;
 pub mod number;
+pub mod parallel;
 pub mod progress;

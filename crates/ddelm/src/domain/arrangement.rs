@@ -79,7 +79,7 @@ pub struct Arrangement {
     /// Strands of regions that lie in holes: no sides of elements, but what tells inside from outside.
     pub hidden: Vec<Strand>,
     /// Points that are closer than this are one.
-    tolerance: f64,
+    closeness: f64,
 }
 
 impl Arrangement {
@@ -101,9 +101,9 @@ impl Arrangement {
             vertices: Vec::new(),
             strands: Vec::new(),
             hidden: Vec::new(),
-            tolerance: SAME_POINT * w.hypot(h),
+            closeness: SAME_POINT * w.hypot(h),
         };
-        let mut known = VertexFinder::new(this.tolerance);
+        let mut known = VertexFinder::new(this.closeness);
         for (id, one) in loops.clone() {
             this.add_loop(id, one, names, &mut known)?;
         }
@@ -138,12 +138,12 @@ impl Arrangement {
             cuts.extend(piece.curve.breaks());
             cuts.push(1.0);
             for w in cuts.windows(2) {
-                let curve = piece.curve.part(w[0], w[1]);
+                let curve = piece.curve.between(w[0], w[1]);
                 let ends = curve.ends().map(|p| known.find_or_add(p, &mut self.vertices));
                 let [start, middle] = [0.0, 0.5].map(|s| curve.point(s));
-                if ends[0] == ends[1] && distance(start, middle) < SHORTEST * self.tolerance {
+                if ends[0] == ends[1] && distance(start, middle) < SHORTEST * self.closeness {
                     let problem = format!("the piece at {} is too short beside the domain", show(start));
-                    let hint = format!("pieces are longer than {:.0e}", SHORTEST * self.tolerance);
+                    let hint = format!("pieces are longer than {:.0e}", SHORTEST * self.closeness);
                     return Err(Error::input(&piece.key, "the piece", problem, hint));
                 }
                 let owner = Owner { id, name, reversed: false, key: piece.key.clone() };
@@ -156,7 +156,7 @@ impl Arrangement {
     /// Cuts strands at vertices that lie on them. A loop that touches itself is an error.
     fn cut_at_vertices(&mut self) -> Result<()> {
         let lines: Vec<Polyline> = self.strands.iter().map(|s| Polyline::new(&s.curve)).collect();
-        let (segments, tree) = tree_of(&lines, self.tolerance);
+        let (segments, tree) = tree_of(&lines, self.closeness);
         let mut cuts: Vec<Vec<(f64, usize)>> = vec![Vec::new(); self.strands.len()];
         let owners_of_vertices = self.loops_at_vertices();
         for (v, &p) in self.vertices.iter().enumerate() {
@@ -172,7 +172,7 @@ impl Arrangement {
                     continue;
                 }
                 let t = strand.curve.project(p, lines[s].nearest(p));
-                if distance(strand.curve.point(t), p) > self.tolerance {
+                if distance(strand.curve.point(t), p) > self.closeness {
                     continue;
                 }
                 if let Some(owner) = strand.owners.iter().find(|o| owners_of_vertices[v].contains(&o.id)) {
@@ -188,7 +188,7 @@ impl Arrangement {
             cuts.push((1.0, strand.ends[1]));
             let mut from = (0.0, strand.ends[0]);
             for to in cuts {
-                let curve = strand.curve.part(from.0, to.0);
+                let curve = strand.curve.between(from.0, to.0);
                 self.strands.push(Strand { curve, ends: [from.1, to.1], owners: strand.owners.clone() });
                 from = to;
             }
@@ -214,7 +214,7 @@ impl Arrangement {
             let mut key = strand.ends;
             key.sort_unstable();
             let known = by_ends.entry(key).or_default();
-            let same = known.iter().copied().find(|&k| same_points(&merged[k].curve, &strand.curve, self.tolerance));
+            let same = known.iter().copied().find(|&k| same_points(&merged[k].curve, &strand.curve, self.closeness));
             let Some(k) = same else {
                 known.push(merged.len());
                 merged.push(strand);
@@ -246,10 +246,10 @@ impl Arrangement {
     /// Points where a region and a hole cross; any other crossing is an error.
     fn crossings(&self) -> Result<Vec<Point>> {
         let lines: Vec<Polyline> = self.strands.iter().map(|s| Polyline::new(&s.curve)).collect();
-        let (segments, tree) = tree_of(&lines, self.tolerance);
+        let (segments, tree) = tree_of(&lines, self.closeness);
         let mut found: Vec<Point> = Vec::new();
         for (a, &(s, k)) in segments.iter().enumerate() {
-            for b in tree.meeting(&lines[s].segment_box(k).grown(self.tolerance)) {
+            for b in tree.meeting(&lines[s].segment_box(k).grown(self.closeness)) {
                 let (t, l) = segments[b];
                 if b <= a || (s == t && l <= k + 1) {
                     continue;
@@ -258,7 +258,7 @@ impl Arrangement {
                     [&self.strands[s].curve, &self.strands[t].curve],
                     [&lines[s], &lines[t]],
                     [k, l],
-                    self.tolerance,
+                    self.closeness,
                 ) else {
                     continue;
                 };
@@ -266,9 +266,9 @@ impl Arrangement {
                 if s == t && (at[0] - at[1]).abs() < 0.5 * step {
                     continue;
                 }
-                // Strands meet at common ends; with a smooth joint a little beside them, too, within the tolerance.
+                // Strands meet at common ends; with a smooth joint a little beside them, too, within the closeness.
                 let common = self.strands[s].ends.iter().filter(|v| self.strands[t].ends.contains(v));
-                if common.into_iter().any(|&v| distance(self.vertices[v], p) < 30.0 * self.tolerance) {
+                if common.into_iter().any(|&v| distance(self.vertices[v], p) < 30.0 * self.closeness) {
                     continue;
                 }
                 let pairs =
@@ -292,7 +292,7 @@ impl Arrangement {
                     };
                     allowed = false;
                     let problem = format!("{problem} at {} ({})", show(p), x.key);
-                    if !found.iter().any(|q| distance(*q, p) < self.tolerance) {
+                    if !found.iter().any(|q| distance(*q, p) < self.closeness) {
                         return Err(Error::input(&y.key, "the piece", problem, hint));
                     }
                 }
@@ -306,44 +306,44 @@ impl Arrangement {
 }
 
 /// Whether two curves between the same ends have the same points.
-fn same_points(a: &Curve, b: &Curve, tolerance: f64) -> bool {
+fn same_points(a: &Curve, b: &Curve, closeness: f64) -> bool {
     if a.is_straight() && b.is_straight() {
         return true;
     }
     let line = Polyline::new(a);
     [0.27, 0.5, 0.81].iter().all(|&t| {
         let p = b.point(t);
-        distance(a.point(a.project(p, line.nearest(p))), p) <= tolerance
+        distance(a.point(a.project(p, line.nearest(p))), p) <= closeness
     })
 }
 
 /// All segments of polylines as (line, segment), and the tree of their boxes.
-fn tree_of(lines: &[Polyline], tolerance: f64) -> (Vec<(usize, usize)>, BoxTree) {
+fn tree_of(lines: &[Polyline], closeness: f64) -> (Vec<(usize, usize)>, BoxTree) {
     let segments: Vec<(usize, usize)> =
         lines.iter().enumerate().flat_map(|(s, line)| (0..line.segments()).map(move |k| (s, k))).collect();
-    let boxes: Vec<Rectangle> = segments.iter().map(|&(s, k)| lines[s].segment_box(k).grown(tolerance)).collect();
+    let boxes: Vec<Rectangle> = segments.iter().map(|&(s, k)| lines[s].segment_box(k).grown(closeness)).collect();
     let tree = BoxTree::new(&boxes);
     (segments, tree)
 }
 
 /// Vertices by position.
 struct VertexFinder {
-    tolerance: f64,
+    closeness: f64,
     cells: HashMap<[i64; 2], Vec<usize>>,
 }
 
 impl VertexFinder {
-    fn new(tolerance: f64) -> Self {
-        VertexFinder { tolerance, cells: HashMap::new() }
+    fn new(closeness: f64) -> Self {
+        VertexFinder { closeness, cells: HashMap::new() }
     }
 
     fn find_or_add(&mut self, p: Point, vertices: &mut Vec<Point>) -> usize {
         // A loop that is far too large has its ends in the last cell, and is refused later.
-        let cell = p.map(|v| (v / (2.0 * self.tolerance)).floor() as i64);
+        let cell = p.map(|v| (v / (2.0 * self.closeness)).floor() as i64);
         for (i, j) in (-1..=1).flat_map(|i| (-1..=1).map(move |j| (i, j))) {
             let near = [cell[0].saturating_add(i), cell[1].saturating_add(j)];
             for &v in self.cells.get(&near).into_iter().flatten() {
-                if distance(vertices[v], p) <= self.tolerance {
+                if distance(vertices[v], p) <= self.closeness {
                     return v;
                 }
             }

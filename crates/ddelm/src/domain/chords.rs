@@ -136,7 +136,7 @@ impl Chords {
     /// The curve of a chord.
     pub fn curve(&self, arrangement: &Arrangement, k: usize) -> Curve {
         let chord = &self.chords[k];
-        arrangement.strands[chord.strand].curve.part(chord.interval[0], chord.interval[1])
+        arrangement.strands[chord.strand].curve.between(chord.interval[0], chord.interval[1])
     }
 
     /// Two curves between the same two vertices, an arc and its chord say, must not become the same chord.

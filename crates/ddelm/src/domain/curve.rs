@@ -89,7 +89,7 @@ impl Curve {
     }
 
     /// The part from s = `from` to s = `to`; backwards if `from > to`.
-    pub fn part(&self, from: f64, to: f64) -> Self {
+    pub fn between(&self, from: f64, to: f64) -> Self {
         Curve { form: self.form.clone(), interval: [self.parameter(from), self.parameter(to)] }
     }
 
@@ -369,7 +369,7 @@ mod tests {
         #[test]
         fn a_part_is_the_curve_on_an_interval(kind in 0usize..5, a in 0.0..1.0f64, b in 0.0..1.0f64, s in 0.0..1.0f64) {
             let curve = &some_curves()[kind];
-            let part = curve.part(a, b);
+            let part = curve.between(a, b);
             prop_assert!(distance(part.point(s), curve.point((1.0 - s) * a + s * b)) < 1e-13);
             prop_assert!(distance(part.reversed().point(s), part.point(1.0 - s)) < 1e-13);
         }

@@ -13,100 +13,14 @@ use crate::base::error::{Error, Result};
 use crate::problem::model::SIDES;
 
 use super::boxes::BoxTree;
-use super::forest::{Forest, LeafBehind, LeafPiece, Root, RootSide, Span, Wish};
-use super::map::{Affine, Map, MapRef, Part, Point, magnification, side_speed};
+use super::forest::{Forest, LeafPiece, Root, RootSide, Span, Wish};
+use super::map::{Affine, Map, MapRef, Point, SubMap};
 use super::mesh::Mesh;
 use super::plane::Rectangle;
 use super::shape::Shape;
+use super::subdomain::{join, number_vertices};
 
-/// What lies behind a piece of a side.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Behind {
-    /// A part of the outer boundary, numbered as the conditions of the problem.
-    Boundary(usize),
-    /// An edge shared with a neighbour.
-    Edge {
-        /// Index into [`Decomposition::edges`].
-        edge: usize,
-        /// Whether the side runs against the edge. It does if it is the second of its sides, unless one of the two maps, and not the
-        /// other, [turns its shape over](Map::is_mirrored).
-        reversed: bool,
-    },
-    /// The point that rings end at: what is left inside of the innermost one has no subdomain.
-    Core,
-}
-
-/// A piece of a side of a subdomain.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Piece {
-    /// The side.
-    pub side: usize,
-    /// Which part of it.
-    pub span: Span,
-    /// What lies behind it.
-    pub behind: Behind,
-}
-
-/// One subdomain: a map, and what lies around it.
-#[derive(Clone)]
-pub struct Subdomain {
-    /// The map from the reference shape.
-    pub map: MapRef,
-    /// The pieces of its sides, counter-clockwise.
-    pub pieces: Vec<Piece>,
-    /// Vertices at the corners of the reference shape.
-    pub vertices: Vec<usize>,
-    /// The material it consists of, as a number of [`Decomposition::regions`]; `None` outside of all regions.
-    pub region: Option<usize>,
-}
-
-impl Subdomain {
-    /// The part of the boundary that a whole side lies on, if it does.
-    pub fn boundary(&self, side: usize) -> Option<usize> {
-        self.pieces.iter().filter(|piece| piece.side == side).find_map(|piece| match piece.behind {
-            Behind::Boundary(part) => Some(part),
-            Behind::Edge { .. } | Behind::Core => None,
-        })
-    }
-
-    /// The sides on the boundary with their parts.
-    pub fn boundaries(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        (0..self.vertices.len()).filter_map(|side| Some((side, self.boundary(side)?)))
-    }
-}
-
-/// One of the two sides of an edge.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EdgeSide {
-    /// The subdomain.
-    pub subdomain: usize,
-    /// Its side.
-    pub side: usize,
-    /// Which part of the side.
-    pub span: Span,
-}
-
-/// An interface between two subdomains. It runs as the side of the first of them does.
-#[derive(Debug, Clone)]
-pub struct Edge {
-    /// The two sides.
-    pub sides: [EdgeSide; 2],
-    /// Its middle.
-    pub midpoint: Point,
-    /// Mean extent of the two subdomains across the edge (area / length): the unit of length of its fluxes.
-    pub width: f64,
-}
-
-/// A point where subdomains meet.
-#[derive(Debug, Clone)]
-pub struct Vertex {
-    /// Where it is.
-    pub point: Point,
-    /// The parts of the outer boundary that end here; none inside the domain.
-    pub parts: Vec<usize>,
-    /// The unit of length at a cross point: the width of the first edge that ends here.
-    pub width: f64,
-}
+pub use super::subdomain::{Behind, Edge, EdgeSide, Piece, Subdomain, Vertex, width_across};
 
 /// A domain cut into subdomains.
 #[derive(Clone)]
@@ -176,9 +90,6 @@ const LARGEST: f64 = 1e30;
 /// it.
 const FEWEST_STEPS: f64 = 1e8;
 
-/// The sides of the reference square that lie on the left, right, bottom and top of a rectangle.
-const RECTANGLE_SIDES: [usize; 4] = [3, 1, 0, 2];
-
 impl Decomposition {
     /// The rectangle `x[0] < x < x[1]`, `y[0] < y < y[1]` cut into `counts[0] x counts[1]` equal rectangles. The
     /// parts of the boundary are left, right, bottom, top.
@@ -240,11 +151,11 @@ impl Decomposition {
             if leaf.levels == [0, 0] {
                 return root.clone();
             }
-            let (origin, scale) = leaf.part();
-            let part = Part { map: root.clone(), origin, scale };
-            match part.affine() {
+            let (origin, size) = leaf.place();
+            let map = SubMap { map: root.clone(), origin, size };
+            match map.affine() {
                 Some(affine) if leaf.shape == Shape::Quadrilateral => Arc::new(affine),
-                _ => Arc::new(part),
+                _ => Arc::new(map),
             }
         };
         let subdomains: Vec<Subdomain> = (forest.leaves().iter())
@@ -439,114 +350,6 @@ fn check_rectangle(x: [f64; 2], y: [f64; 2], counts: [usize; 2]) -> Result<()> {
     Ok(())
 }
 
-/// Gives every subdomain its pieces, and returns the edges.
-fn join(subdomains: &mut [Subdomain], pieces: &[Vec<Vec<LeafPiece>>]) -> Vec<Edge> {
-    let mut edges: Vec<Edge> = Vec::new();
-    for (s, sides) in pieces.iter().enumerate() {
-        for (side, piece) in sides.iter().enumerate().flat_map(|(side, all)| all.iter().map(move |p| (side, p))) {
-            let behind = match piece.behind {
-                LeafBehind::Boundary(part) => Behind::Boundary(part),
-                LeafBehind::Core => Behind::Core,
-                LeafBehind::Leaf(t, other, span) if (t, other) < (s, side) => {
-                    // The neighbour came first: the edge is there.
-                    let first = EdgeSide { subdomain: t, side: other, span };
-                    let met = |p: &&Piece| p.side == other && p.span == span;
-                    let known = subdomains[t].pieces.iter().find(met).map(|p| p.behind);
-                    let Some(Behind::Edge { edge, .. }) = known else { unreachable!("both sides of an edge name it") };
-                    debug_assert_eq!(edges[edge].sides[0], first);
-                    let mirrored = [s, t].map(|s| subdomains[s].map.is_mirrored());
-                    Behind::Edge { edge, reversed: mirrored[0] == mirrored[1] }
-                }
-                LeafBehind::Leaf(t, other, span) => {
-                    let first = EdgeSide { subdomain: s, side, span: piece.span };
-                    let second = EdgeSide { subdomain: t, side: other, span };
-                    let map = subdomains[s].map.as_ref();
-                    let width = 0.5 * (width_across(map, side) + width_across(subdomains[t].map.as_ref(), other));
-                    let midpoint = map.point(map.shape().side_point(side, piece.span.along(0.5)));
-                    edges.push(Edge { sides: [first, second], midpoint, width });
-                    Behind::Edge { edge: edges.len() - 1, reversed: false }
-                }
-            };
-            subdomains[s].pieces.push(Piece { side, span: piece.span, behind });
-        }
-    }
-    edges
-}
-
-/// Gives every corner of every subdomain its vertex, and returns the vertices. Corners are the same where edges that end
-/// in them say so, never because they are close: those of small subdomains may be.
-fn number_vertices(subdomains: &mut [Subdomain], edges: &[Edge]) -> Vec<Vertex> {
-    let starts: Vec<usize> =
-        subdomains.iter().scan(0, |at, s| Some(std::mem::replace(at, *at + s.vertices.len()))).collect();
-    let total = starts.last().map_or(0, |last| last + subdomains[subdomains.len() - 1].vertices.len());
-    let mut parent: Vec<usize> = (0..total).collect();
-    fn find(parent: &mut [usize], mut k: usize) -> usize {
-        while parent[k] != k {
-            parent[k] = parent[parent[k]];
-            k = parent[k];
-        }
-        k
-    }
-    // The corners at the ends of a piece; a hanging end is no corner.
-    let corners = |side: &EdgeSide| {
-        let count = subdomains[side.subdomain].vertices.len();
-        let at = |k: usize| starts[side.subdomain] + (side.side + k) % count;
-        [(side.span != Span::Second).then(|| at(0)), (side.span != Span::First).then(|| at(1))]
-    };
-    for edge in edges {
-        let [[a0, a1], mut b] = edge.sides.each_ref().map(corners);
-        let [first, second] = edge.sides.each_ref().map(|side| subdomains[side.subdomain].map.is_mirrored());
-        if first == second {
-            b.reverse();
-        }
-        for (a, b) in [(a0, b[0]), (a1, b[1])] {
-            if let (Some(a), Some(b)) = (a, b) {
-                let (a, b) = (find(&mut parent, a), find(&mut parent, b));
-                parent[a.max(b)] = a.min(b);
-            }
-        }
-    }
-    let mut number = vec![usize::MAX; total];
-    let mut vertices: Vec<Vertex> = Vec::new();
-    for s in 0..subdomains.len() {
-        for corner in 0..subdomains[s].vertices.len() {
-            let root = find(&mut parent, starts[s] + corner);
-            if number[root] == usize::MAX {
-                number[root] = vertices.len();
-                let map = subdomains[s].map.as_ref();
-                let point = map.point(map.shape().corners()[corner]);
-                vertices.push(Vertex { point, parts: Vec::new(), width: 1.0 });
-            }
-            subdomains[s].vertices[corner] = number[root];
-        }
-    }
-    for subdomain in subdomains.iter() {
-        for (side, part) in subdomain.boundaries() {
-            for end in [side, (side + 1) % subdomain.vertices.len()] {
-                vertices[subdomain.vertices[end]].parts.push(part);
-            }
-        }
-    }
-    for vertex in &mut vertices {
-        vertex.parts.sort_unstable();
-        vertex.parts.dedup();
-    }
-    for edge in edges.iter().rev() {
-        let EdgeSide { subdomain, side, .. } = edge.sides[0];
-        let corners = &subdomains[subdomain].vertices;
-        [side, (side + 1) % corners.len()].iter().for_each(|&c| vertices[corners[c]].width = edge.width);
-    }
-    vertices
-}
-
-/// Area over length: the extent of a subdomain across one of its sides. From the Jacobian alone, so that congruent
-/// subdomains find the same bits wherever they lie.
-pub fn width_across(map: &dyn Map, side: usize) -> f64 {
-    let shape = map.shape();
-    let middle = shape.side_point(side, 0.5);
-    magnification(map.jacobian(shape.center())) / side_speed(map, side, map.jacobian(middle))
-}
-
 /// Points on the sides of a subdomain: its corners, and more where they are curved.
 fn outline_points(map: &dyn Map) -> impl Iterator<Item = Point> + '_ {
     const STEPS: usize = 8;
@@ -567,11 +370,6 @@ fn bounding_box(map: &dyn Map) -> Rectangle {
 /// The name of a part of the boundary, as a path in a problem file.
 pub fn part_name(decomposition: &Decomposition, part: usize) -> String {
     format!("boundary.{}", decomposition.parts[part])
-}
-
-/// The part of a rectangle's boundary that a side of the reference square lies on.
-pub fn rectangle_part(side: usize) -> usize {
-    RECTANGLE_SIDES.iter().position(|&s| s == side).expect("a square has four sides")
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@
 //! triangles, in reference coordinates. A leaf is its root's map on a part of the reference shape,
 //!
 //! ```text
-//! xi_root = origin + scale xi,   scale = (2^-i, 2^-j) in a quadrilateral, +-(2^-i, 2^-i) in a triangle,
+//! xi_root = origin + size xi,   size = (2^-i, 2^-j) in a quadrilateral, +-(2^-i, 2^-i) in a triangle,
 //! ```
 //!
-//! where the middle one of four triangles is turned by 180 degrees (`scale < 0`). Two sides that meet differ by at most a factor of
+//! where the middle one of four triangles is turned by 180 degrees (`size < 0`). Two sides that meet differ by at most a factor of
 //! two in length, whatever the leaves are across: a layer is followed by leaves that are long along it. A side
 //! with two smaller neighbours is two pieces; there are no constraints at such hanging sides, only pieces.
 //!
@@ -60,8 +60,8 @@ pub struct Leaf {
 }
 
 impl Leaf {
-    /// `xi_root = origin + scale xi`.
-    pub fn part(&self) -> (Point, Point) {
+    /// `xi_root = origin + size xi`.
+    pub fn place(&self) -> (Point, Point) {
         let size = self.levels.map(|level| 1.0 / (1u64 << level) as f64);
         let corner = |a: usize| (self.place[a] + u64::from(self.turned)) as f64 * size[a];
         ([0, 1].map(corner), if self.turned { size.map(|s| -s) } else { size })
@@ -69,8 +69,8 @@ impl Leaf {
 
     /// The point of the root at a reference point of the leaf.
     pub fn in_root(&self, xi: Point) -> Point {
-        let (origin, scale) = self.part();
-        [0, 1].map(|a| origin[a] + scale[a] * xi[a])
+        let (origin, size) = self.place();
+        [0, 1].map(|a| origin[a] + size[a] * xi[a])
     }
 
     /// The parts that it has if it is cut in some directions, a triangle in both. Part k < 3 of a triangle, and

@@ -12,8 +12,8 @@ fn disk() -> Mesh {
 }
 
 fn area(leaf: &Leaf) -> f64 {
-    let (_, scale) = leaf.part();
-    scale[0] * scale[1]
+    let (_, size) = leaf.place();
+    size[0] * size[1]
 }
 
 #[test]

@@ -65,8 +65,8 @@ impl Decomposition {
         if maps.is_empty() || !(smallest > 0.0 && smallest.is_finite()) {
             return Err(geometry("a subdomain has no area".into()));
         }
-        let tolerance = 1e-6 * smallest;
-        let mut middles = Middles { cell: tolerance, seen: HashMap::new() };
+        let closeness = 1e-6 * smallest;
+        let mut middles = Middles { cell: closeness, seen: HashMap::new() };
         let mut taken: HashMap<(usize, usize), ()> = HashMap::new();
         let mut roots: Vec<Root> = Vec::with_capacity(maps.len());
         for (s, map) in maps.iter().enumerate() {
@@ -91,7 +91,7 @@ impl Decomposition {
                 if t == s {
                     return Err(geometry(format!("subdomain {s} touches itself")));
                 }
-                if !same_side(maps[t].as_ref(), other, map.as_ref(), side, [0.0; 2], tolerance) {
+                if !same_side(maps[t].as_ref(), other, map.as_ref(), side, [0.0; 2], closeness) {
                     return Err(geometry(format!("subdomains {t} and {s} do not share their side at {midpoint:?}")));
                 }
                 roots[t].sides[other] = RootSide::Root(s, side);
@@ -143,14 +143,14 @@ pub(super) fn identify(roots: &mut [Root], maps: &[MapRef], a: usize, b: usize, 
     let center = |r: &Rectangle| [0, 1].map(|k| 0.5 * (r.low[k] + r.high[k]));
     let shift = [0, 1].map(|k| center(&other)[k] - center(&one)[k]);
     let [w, h] = Rectangle { low: one.low, high: one.high }.union(other).extent();
-    let tolerance = 1e-8 * (w + h);
+    let closeness = 1e-8 * (w + h);
     for (s, k, p) in first {
         let moved = [p[0] + shift[0], p[1] + shift[1]];
-        let partner = second.iter().find(|(.., q)| distance(*q, moved) < tolerance);
+        let partner = second.iter().find(|(.., q)| distance(*q, moved) < closeness);
         let Some(&(t, l, _)) = partner else {
             return Err(refuse(format!("the side at x = {}, y = {} has no partner", p[0], p[1])));
         };
-        if !same_side(maps[s].as_ref(), k, maps[t].as_ref(), l, shift, tolerance) {
+        if !same_side(maps[s].as_ref(), k, maps[t].as_ref(), l, shift, closeness) {
             return Err(refuse(format!("the side at x = {}, y = {} is not a translate of its partner", p[0], p[1])));
         }
         if s == t {
@@ -162,7 +162,7 @@ pub(super) fn identify(roots: &mut [Root], maps: &[MapRef], a: usize, b: usize, 
     Ok(())
 }
 
-/// Middles of sides by position, to a tolerance.
+/// Middles of sides by position, to within a distance.
 struct Middles {
     cell: f64,
     seen: HashMap<(i64, i64), Vec<Middle>>,
@@ -190,11 +190,11 @@ impl Middles {
 }
 
 /// Whether one side, moved by `shift`, has the same points as another, which runs the other way.
-fn same_side(a: &dyn Map, side_a: usize, b: &dyn Map, side_b: usize, shift: Point, tolerance: f64) -> bool {
+fn same_side(a: &dyn Map, side_a: usize, b: &dyn Map, side_b: usize, shift: Point, closeness: f64) -> bool {
     [0.0, 0.2, 0.5, 0.7, 1.0].iter().all(|&t| {
         let p = a.point(a.shape().side_point(side_a, t));
         let q = b.point(b.shape().side_point(side_b, 1.0 - t));
-        distance([p[0] + shift[0], p[1] + shift[1]], q) < tolerance
+        distance([p[0] + shift[0], p[1] + shift[1]], q) < closeness
     })
 }
 

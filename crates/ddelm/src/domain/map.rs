@@ -328,23 +328,23 @@ impl Map for Quadrilateral {
     }
 }
 
-/// A part of a subdomain: `F(origin + scale xi)`, with a scale for each coordinate; two negative ones turn the part by 180 degrees.
-pub struct Part {
+/// A subdomain within another: `F(origin + size xi)`, with a size for each coordinate; two negative ones turn it by 180 degrees.
+pub struct SubMap {
     /// F
     pub map: MapRef,
-    /// The point of the whole at the origin of the part.
+    /// The point of the other at the origin of this one.
     pub origin: Point,
-    /// The size of the part in each direction.
-    pub scale: Point,
+    /// Its size in each direction.
+    pub size: Point,
 }
 
-impl Part {
+impl SubMap {
     fn within(&self, xi: Point) -> Point {
-        [0, 1].map(|a| self.origin[a] + self.scale[a] * xi[a])
+        [0, 1].map(|a| self.origin[a] + self.size[a] * xi[a])
     }
 }
 
-impl Map for Part {
+impl Map for SubMap {
     fn shape(&self) -> Shape {
         self.map.shape()
     }
@@ -354,11 +354,11 @@ impl Map for Part {
     }
 
     fn jacobian(&self, xi: Point) -> [[f64; 2]; 2] {
-        self.map.jacobian(self.within(xi)).map(|row| [0, 1].map(|b| self.scale[b] * row[b]))
+        self.map.jacobian(self.within(xi)).map(|row| [0, 1].map(|b| self.size[b] * row[b]))
     }
 
     fn hessian(&self, xi: Point) -> [[[f64; 2]; 2]; 2] {
-        let square = |b: usize, c: usize| self.scale[b] * self.scale[c];
+        let square = |b: usize, c: usize| self.size[b] * self.size[c];
         let rows = |rows: [[f64; 2]; 2]| [0, 1].map(|b| [0, 1].map(|c| square(b, c) * rows[b][c]));
         self.map.hessian(self.within(xi)).map(rows)
     }
@@ -369,7 +369,7 @@ impl Map for Part {
 
     fn inverse(&self, x: Point) -> Option<Point> {
         let whole = self.map.inverse(x)?;
-        let xi = [0, 1].map(|a| (whole[a] - self.origin[a]) / self.scale[a]);
+        let xi = [0, 1].map(|a| (whole[a] - self.origin[a]) / self.size[a]);
         let slack = slack(x, self.jacobian(self.shape().center()));
         (self.shape().outside(xi) <= slack).then(|| self.shape().clamp(xi))
     }
@@ -409,7 +409,7 @@ mod tests {
     fn derivatives_of_curved_maps_match_differences() {
         check_derivatives(&SECTOR);
         check_derivatives(&KITE);
-        check_derivatives(&Part { map: Arc::new(SECTOR), origin: [0.5, 0.0], scale: [0.5, 0.25] });
+        check_derivatives(&SubMap { map: Arc::new(SECTOR), origin: [0.5, 0.0], size: [0.5, 0.25] });
     }
 
     fn check_derivatives(map: &dyn Map) {

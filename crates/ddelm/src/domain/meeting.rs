@@ -73,7 +73,7 @@ pub fn ray_crosses(p: Point, a: Point, b: Point) -> bool {
     left == (b[1] > a[1])
 }
 
-/// The parameters and the place at which two curves meet, to a tolerance, near segments k and l of their polylines.
+/// The parameters and the place at which two curves meet to within `closeness`, near segments k and l of their polylines.
 ///
 /// Newton's method with damping for the least `|a(s) - b(t)|^2 / 2`, whose Hessian is
 /// `[[a'.a' + r.a'', -a'.b'], [-a'.b', b'.b' - r.b'']]`, r = a - b. It finds crossings and points of touch alike.
@@ -81,11 +81,11 @@ pub fn nearest(
     curves: [&Curve; 2],
     lines: [&Polyline; 2],
     [k, l]: [usize; 2],
-    tolerance: f64,
+    closeness: f64,
 ) -> Option<([f64; 2], Point)> {
     let segment = |c: usize, k: usize| [lines[c].points[k], lines[c].points[k + 1]];
     let (a, b) = (segment(0, k), segment(1, l));
-    if segments_apart(a, b) > lines[0].slack(k) + lines[1].slack(l) + tolerance {
+    if segments_apart(a, b) > lines[0].slack(k) + lines[1].slack(l) + closeness {
         return None;
     }
     let range = |c: usize, k: usize| {
@@ -127,7 +127,7 @@ pub fn nearest(
         }
     }
     let p = curves[0].point(at[0]);
-    (distance(p, curves[1].point(at[1])) <= tolerance).then_some((at, p))
+    (distance(p, curves[1].point(at[1])) <= closeness).then_some((at, p))
 }
 
 /// Parameters near the closest points of two segments.

@@ -77,5 +77,6 @@ pub mod shape_map;
 mod sizes;
 mod smoothing;
 pub mod spline;
+mod subdomain;
 mod triangulate;
 pub mod vertex;

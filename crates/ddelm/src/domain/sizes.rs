@@ -58,13 +58,14 @@ pub fn size_field(arrangement: &Arrangement, size: f64, settings: &MeshSettings)
         }
     }
     let tree = BoxTree::new(&chords.iter().map(|(_, ends)| Rectangle::around(*ends)).collect::<Vec<_>>());
-    let mut found: Vec<(Point, f64)> = Vec::new();
+    let mut gaps = Gaps { arrangement, lengths: &lengths, chords: &chords, tree: &tree, found: Vec::new() };
     for sample in &samples {
         for normal in inward_normals(&strands[sample.strand], sample.parameter) {
-            gaps_at(sample, normal, arrangement, &lengths, &chords, &tree, &mut found);
+            gaps.add_at(sample, normal);
         }
     }
-    corner_gaps(arrangement, &chords, &tree, size, &mut found);
+    gaps.add_corners(size);
+    let found = gaps.found;
     let frame = Frame::along(chords.iter().map(|(_, [a, b])| subtract(*b, *a)));
     let mut field = Quadtree::new(frame, samples.iter().map(|s| s.point), size);
     for (p, h) in samples.iter().map(|s| (s.point, s.size)).chain(found) {
@@ -94,84 +95,87 @@ fn inward_normals(strand: &Strand, s: f64) -> impl Iterator<Item = Point> {
     [(sides[0], left), (sides[1], left.map(|v| -v))].into_iter().filter_map(|(inside, n)| inside.then_some(n))
 }
 
-/// The smallest disk at a sample that meets a curve on its other side.
-fn gaps_at(
-    sample: &Sample,
-    normal: Point,
-    arrangement: &Arrangement,
-    lengths: &[f64],
-    chords: &[(usize, [Point; 2])],
-    tree: &BoxTree,
-    found: &mut Vec<(Point, f64)>,
-) {
-    let p = sample.point;
-    let reach = sample.size / GAP;
-    let mut best = (0.5 * reach, None);
-    tree.search(&Rectangle { low: p, high: p }.grown(reach), |c| {
-        let (strand, [a, b]) = chords[c];
-        let d = subtract(b, a);
-        let foot = (dot(subtract(p, a), d) / dot(d, d)).clamp(0.0, 1.0);
-        for t in [foot, 0.0, 0.5, 1.0] {
-            let q = between(a, b, t);
-            let v = subtract(q, p);
-            let ahead = dot(normal, v);
-            if ahead <= 1e-9 * reach {
-                continue;
-            }
-            let r = dot(v, v) / (2.0 * ahead);
-            // cos of the angle at the centre between p and q.
-            let cosine = 1.0 - ahead / r;
-            if r >= best.0 || cosine > OPPOSITE {
-                continue;
-            }
-            let ends = arrangement.strands[strand].ends;
-            let common = arrangement.strands[sample.strand].ends.iter().find(|v| ends.contains(v));
-            if let Some(&v) = common.filter(|_| strand != sample.strand) {
-                // Two sides of a corner: a gap only if the corner is sharp, and not down to its tip.
-                let v = arrangement.vertices[v];
-                let near = distance(p, v).min(distance(q, v));
-                if 2.0 * r > 0.5 * near || near < 0.25 * lengths[strand].min(lengths[sample.strand]) {
-                    continue;
-                }
-            }
-            best = (r, Some(q));
-        }
-        None::<()>
-    });
-    if let (r, Some(q)) = best {
-        found.extend([(p, 2.0 * GAP * r), (q, 2.0 * GAP * r)]);
-    }
+/// Looks for gaps between strands.
+struct Gaps<'a> {
+    arrangement: &'a Arrangement,
+    /// The length of every strand.
+    lengths: &'a [f64],
+    /// Chords of strands: the strand and the ends.
+    chords: &'a [(usize, [Point; 2])],
+    /// Boxes around the chords.
+    tree: &'a BoxTree,
+    /// Points with the size of elements there.
+    found: Vec<(Point, f64)>,
 }
 
-/// The distance of vertices from strands that do not end in them, through the domain.
-fn corner_gaps(
-    arrangement: &Arrangement,
-    chords: &[(usize, [Point; 2])],
-    tree: &BoxTree,
-    size: f64,
-    found: &mut Vec<(Point, f64)>,
-) {
-    let around = strands_around(arrangement);
-    let boundary = BoundaryTree::new(arrangement, chords);
-    for (v, &p) in arrangement.vertices.iter().enumerate() {
-        let mut best = (size / GAP, None);
-        tree.search(&Rectangle { low: p, high: p }.grown(best.0), |c| {
+impl Gaps<'_> {
+    /// The smallest disk at a sample that meets a curve on its other side.
+    fn add_at(&mut self, sample: &Sample, normal: Point) {
+        let Gaps { arrangement, lengths, chords, tree, .. } = *self;
+        let p = sample.point;
+        let reach = sample.size / GAP;
+        let mut best = (0.5 * reach, None);
+        tree.search(&Rectangle { low: p, high: p }.grown(reach), |c| {
             let (strand, [a, b]) = chords[c];
-            let ends = arrangement.strands[strand].ends;
-            if around[v].iter().any(|&s| arrangement.strands[s].ends.iter().any(|e| ends.contains(e))) {
-                return None::<()>;
+            let d = subtract(b, a);
+            let foot = (dot(subtract(p, a), d) / dot(d, d)).clamp(0.0, 1.0);
+            for t in [foot, 0.0, 0.5, 1.0] {
+                let q = between(a, b, t);
+                let v = subtract(q, p);
+                let ahead = dot(normal, v);
+                if ahead <= 1e-9 * reach {
+                    continue;
+                }
+                let r = dot(v, v) / (2.0 * ahead);
+                // cos of the angle at the centre between p and q.
+                let cosine = 1.0 - ahead / r;
+                if r >= best.0 || cosine > OPPOSITE {
+                    continue;
+                }
+                let ends = arrangement.strands[strand].ends;
+                let common = arrangement.strands[sample.strand].ends.iter().find(|v| ends.contains(v));
+                if let Some(&v) = common.filter(|_| strand != sample.strand) {
+                    // Two sides of a corner: a gap only if the corner is sharp, and not down to its tip.
+                    let v = arrangement.vertices[v];
+                    let near = distance(p, v).min(distance(q, v));
+                    if 2.0 * r > 0.5 * near || near < 0.25 * lengths[strand].min(lengths[sample.strand]) {
+                        continue;
+                    }
+                }
+                best = (r, Some(q));
             }
-            let gap = segment_distance(p, a, b);
-            if gap < best.0 {
-                let d = subtract(b, a);
-                let foot = (dot(subtract(p, a), d) / dot(d, d)).clamp(0.0, 1.0);
-                best = (gap, Some(between(a, b, foot)));
-            }
-            None
+            None::<()>
         });
-        let (gap, Some(q)) = best else { continue };
-        if boundary.holds(between(p, q, 0.5)) {
-            found.extend([(p, GAP * gap), (q, GAP * gap)]);
+        if let (r, Some(q)) = best {
+            self.found.extend([(p, 2.0 * GAP * r), (q, 2.0 * GAP * r)]);
+        }
+    }
+
+    /// The distance of vertices from strands that do not end in them, through the domain.
+    fn add_corners(&mut self, size: f64) {
+        let Gaps { arrangement, chords, tree, .. } = *self;
+        let around = strands_around(arrangement);
+        let boundary = BoundaryTree::new(arrangement, chords);
+        for (v, &p) in arrangement.vertices.iter().enumerate() {
+            let mut best = (size / GAP, None);
+            tree.search(&Rectangle { low: p, high: p }.grown(best.0), |c| {
+                let (strand, [a, b]) = chords[c];
+                let ends = arrangement.strands[strand].ends;
+                if around[v].iter().any(|&s| arrangement.strands[s].ends.iter().any(|e| ends.contains(e))) {
+                    return None::<()>;
+                }
+                let gap = segment_distance(p, a, b);
+                if gap < best.0 {
+                    let d = subtract(b, a);
+                    let foot = (dot(subtract(p, a), d) / dot(d, d)).clamp(0.0, 1.0);
+                    best = (gap, Some(between(a, b, foot)));
+                }
+                None
+            });
+            let (gap, Some(q)) = best else { continue };
+            if boundary.holds(between(p, q, 0.5)) {
+                self.found.extend([(p, GAP * gap), (q, GAP * gap)]);
+            }
         }
     }
 }

@@ -1,20 +1,12 @@
 //! The parallel machines that the method runs on.
 //!
 //! A machine has ranks. Each of them holds the subdomains that a [`Partition`](crate::interface::Partition) gives it, with
-//! their matrices, and the part of the interface that they touch. [`Serial`] is the machine with one rank; `Mpi` (feature `mpi`)
-//! is as many processes as `mpirun` started. Nothing else in the library knows which of them it runs on. What they have to do
+//! their matrices, and the part of the interface that they touch. [`Serial`] is the machine with one rank; `Mpi` of the crate
+//! `ddelm-mpi` is as many processes as `mpirun` started. Nothing else in the library knows which of them it runs on. What they have to do
 //! is [`Exchange`].
 
-#[cfg(feature = "mpi")]
-mod distributed;
-#[cfg(feature = "mpi")]
-mod mpi;
-#[cfg(feature = "mpi")]
-mod mumps;
 mod serial;
 
-#[cfg(feature = "mpi")]
-pub use self::mpi::Mpi;
 pub use crate::interface::{Exchange, Message, agreed};
 pub use serial::Serial;
 

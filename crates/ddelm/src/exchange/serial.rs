@@ -33,8 +33,8 @@ impl Exchange for Serial {
         Vec::new()
     }
 
-    fn gather(&self, part: &[f64]) -> Vec<Vec<f64>> {
-        vec![part.to_vec()]
+    fn gather(&self, mine: &[f64]) -> Vec<Vec<f64>> {
+        vec![mine.to_vec()]
     }
 
     fn agree(&self, outcome: Result<()>) -> Result<()> {

@@ -18,17 +18,17 @@
 
 use std::collections::VecDeque;
 
-/// Where cutting lines are tried, as fractions of the weight of a region.
+/// Where cutting lines are tried, as fractions of the size of a region.
 const POSITIONS: [f64; 7] = [0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65];
 
 /// The elimination order of blocks: entry k is the block to eliminate k-th.
 ///
-/// Block b lies at `points[b]` and holds `weights[b]` unknowns; `elements` lists the blocks of every element matrix.
+/// Block b lies at `points[b]` and holds `sizes[b]` unknowns; `elements` lists the blocks of every element matrix.
 /// The order depends on the input alone, not on threads or chance.
-pub fn nested_dissection(points: &[[f64; 2]], weights: &[usize], elements: &[Vec<usize>]) -> Vec<usize> {
+pub fn nested_dissection(points: &[[f64; 2]], sizes: &[usize], elements: &[Vec<usize>]) -> Vec<usize> {
     let mut dissection = Dissection {
         points,
-        weights,
+        sizes,
         neighbours: neighbours(points.len(), elements),
         place: vec![None; points.len()],
         order: Vec::with_capacity(points.len()),
@@ -54,7 +54,7 @@ fn neighbours(blocks: usize, elements: &[Vec<usize>]) -> Vec<Vec<usize>> {
 
 struct Dissection<'a> {
     points: &'a [[f64; 2]],
-    weights: &'a [usize],
+    sizes: &'a [usize],
     neighbours: Vec<Vec<usize>>,
     /// Position of a block in the sorted region that is being cut; `None` outside.
     place: Vec<Option<usize>>,
@@ -79,27 +79,27 @@ impl Dissection<'_> {
         }
     }
 
-    fn weight(&self, blocks: &[usize]) -> usize {
-        blocks.iter().map(|&b| self.weights[b]).sum()
+    fn size(&self, blocks: &[usize]) -> usize {
+        blocks.iter().map(|&b| self.sizes[b]).sum()
     }
 
     /// The cheapest split of a region; `None` when every line leaves one part empty.
     fn split(&mut self, region: &[usize]) -> Option<Split> {
         let candidates: Vec<Split> = (0..2).flat_map(|axis| self.splits_across(region, axis)).collect();
-        let narrowest = candidates.iter().map(|split| self.weight(&split.separator)).min()?.max(1);
+        let narrowest = candidates.iter().map(|split| self.size(&split.separator)).min()?.max(1);
         let cost = |split: &Split| self.cost(split, narrowest);
         candidates.into_iter().min_by(|a, b| cost(a).total_cmp(&cost(b)))
     }
 
     /// Estimated work, in units of the dense factor of the narrowest separator.
     ///
-    /// A region of weight n costs C(n) = c n^1.5 = s^3 + 2 C(n/2) when its separator s halves it, which makes
+    /// A region of size n costs C(n) = c n^1.5 = s^3 + 2 C(n/2) when its separator s halves it, which makes
     /// C(n) = s^3 / (1 - 2^-0.5). This weighs a narrow separator against equal parts.
     fn cost(&self, split: &Split, narrowest: usize) -> f64 {
-        let weights = split.parts.each_ref().map(|part| self.weight(part) as f64);
-        let separator = self.weight(&split.separator) as f64;
-        let total = weights[0] + weights[1] + separator;
-        let parts: f64 = weights.iter().map(|w| (w / total).powf(1.5)).sum();
+        let sizes = split.parts.each_ref().map(|part| self.size(part) as f64);
+        let separator = self.size(&split.separator) as f64;
+        let total = sizes[0] + sizes[1] + separator;
+        let parts: f64 = sizes.iter().map(|w| (w / total).powf(1.5)).sum();
         (separator / narrowest as f64).powi(3) + parts / (1.0 - 0.5f64.sqrt())
     }
 
@@ -122,13 +122,13 @@ impl Dissection<'_> {
     /// Places in the sorted region where to cut: next to the wanted positions, and not between blocks that lie on the
     /// same line across the axis.
     fn cuts(&self, sorted: &[usize], axis: usize) -> Vec<usize> {
-        let total = self.weight(sorted) as f64;
+        let total = self.size(sorted) as f64;
         let steps = |i: &usize| self.points[sorted[i - 1]][axis] < self.points[sorted[*i]][axis];
         let mut cuts = Vec::new();
         for position in POSITIONS {
             let mut before = 0.0;
             let wanted = sorted.iter().position(|&b| {
-                before += self.weights[b] as f64;
+                before += self.sizes[b] as f64;
                 before >= position * total
             });
             let wanted = wanted.unwrap_or(0).max(1);
@@ -152,8 +152,8 @@ impl Dissection<'_> {
             .iter()
             .map(|&b| self.neighbours[b].iter().filter_map(right_place).map(|place| place - cut).collect())
             .collect();
-        let weights = [&sorted[..cut], &sorted[cut..]].map(|part| part.iter().map(|&b| self.weights[b]).collect());
-        let covered = Cover { weights, joints: &joints }.minimum();
+        let sizes = [&sorted[..cut], &sorted[cut..]].map(|part| part.iter().map(|&b| self.sizes[b]).collect());
+        let covered = Cover { sizes, joints: &joints }.minimum();
         let mut split = Split { parts: [Vec::new(), Vec::new()], separator: Vec::new() };
         for (place, &block) in sorted.iter().enumerate() {
             let (side, local) = if place < cut { (0, place) } else { (1, place - cut) };
@@ -165,10 +165,10 @@ impl Dissection<'_> {
 }
 
 /// The cheapest vertex cover of a bipartite graph, by König's theorem: a maximum flow from left to right, through
-/// vertices as wide as their weights, is blocked by exactly that cover.
+/// vertices as wide as their sizes, is blocked by exactly that cover.
 struct Cover<'a> {
     /// Weights of the left and of the right vertices.
-    weights: [Vec<usize>; 2],
+    sizes: [Vec<usize>; 2],
     /// Right neighbours of every left vertex.
     joints: &'a [Vec<usize>],
 }
@@ -187,7 +187,7 @@ enum Reached {
 impl Cover<'_> {
     /// Which vertices on the left and on the right are in the cover.
     fn minimum(self) -> [Vec<bool>; 2] {
-        let [mut supply, mut demand] = self.weights;
+        let [mut supply, mut demand] = self.sizes;
         let mut flow: Flow = vec![Vec::new(); demand.len()];
         // Most flow needs no detour.
         for (i, joints) in self.joints.iter().enumerate() {
@@ -319,8 +319,8 @@ pub(super) mod tests {
         order.len() == blocks && distinct.into_iter().eq(0..blocks)
     }
 
-    fn cheapest_cover(weights: &[Vec<usize>; 2], joints: &[Vec<usize>]) -> usize {
-        let [left, right] = weights;
+    fn cheapest_cover(sizes: &[Vec<usize>; 2], joints: &[Vec<usize>]) -> usize {
+        let [left, right] = sizes;
         let subset = |set: usize| {
             // With the left vertices chosen, the right ones are those the others need.
             let needed: BTreeSet<usize> =
@@ -340,28 +340,28 @@ pub(super) mod tests {
         ) {
             let joints: Vec<Vec<usize>> =
                 (0..left.len()).map(|i| (0..right.len()).filter(|j| bits[i] >> j & 1 == 1).collect()).collect();
-            let weights = [left, right];
-            let cheapest = cheapest_cover(&weights, &joints);
-            let cover = Cover { weights: weights.clone(), joints: &joints }.minimum();
+            let sizes = [left, right];
+            let cheapest = cheapest_cover(&sizes, &joints);
+            let cover = Cover { sizes: sizes.clone(), joints: &joints }.minimum();
             for (i, list) in joints.iter().enumerate() {
                 prop_assert!(cover[0][i] || list.iter().all(|&j| cover[1][j]));
             }
-            let weight = |side: usize| -> usize {
-                weights[side].iter().zip(&cover[side]).filter(|(_, covered)| **covered).map(|(w, _)| w).sum()
+            let size = |side: usize| -> usize {
+                sizes[side].iter().zip(&cover[side]).filter(|(_, covered)| **covered).map(|(w, _)| w).sum()
             };
-            prop_assert_eq!(weight(0) + weight(1), cheapest);
+            prop_assert_eq!(size(0) + size(1), cheapest);
         }
 
         #[test]
         fn any_graph_gives_a_permutation(
             points in prop::collection::vec(prop::array::uniform2(-1.0f64..1.0), 0..60),
             picks in prop::collection::vec(prop::collection::btree_set(0usize..60, 1..6), 0..80),
-            weight in 0usize..4,
+            size in 0usize..4,
         ) {
             let blocks = points.len();
             let elements: Vec<Vec<usize>> =
                 picks.into_iter().map(|set| set.into_iter().filter(|&b| b < blocks).collect()).collect();
-            let order = nested_dissection(&points, &vec![weight; blocks], &elements);
+            let order = nested_dissection(&points, &vec![size; blocks], &elements);
             prop_assert!(is_permutation(&order, blocks));
         }
     }

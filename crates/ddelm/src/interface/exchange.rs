@@ -35,7 +35,7 @@ pub trait Exchange: Send + Sync {
     fn swap(&self, messages: &[Message], work: &mut dyn FnMut()) -> Vec<Vec<f64>>;
 
     /// The numbers of every rank on rank 0, where they come in the order of the ranks; nothing elsewhere.
-    fn gather(&self, part: &[f64]) -> Vec<Vec<f64>>;
+    fn gather(&self, mine: &[f64]) -> Vec<Vec<f64>>;
 
     /// The same outcome on all ranks. Where some failed, the first of them keeps its error, and the others learn that
     /// it [failed](crate::base::error::Error::Elsewhere). A request to stop is the same error everywhere.

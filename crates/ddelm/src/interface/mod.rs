@@ -47,6 +47,6 @@ pub use message::Message;
 pub use numbering::{Gather, Numbering};
 pub use partition::Partition;
 pub use portion::{Over, Portion};
-pub use refinement::{Guess, refine, refine_jumps, refine_transposed};
+pub use refinement::{Guess, Refinement};
 pub use schur::{Interface, Outcome};
 pub use system::{DirectFactor, System};

@@ -44,61 +44,54 @@ impl Guess {
 /// Interface values this much smaller than the solutions inside are rounding.
 const NEGLIGIBLE: f64 = 1e-10;
 
-/// Solves the interface system with at most `refinements` steps after the first solve.
-pub fn refine(
-    interface: &Interface<'_>,
-    factor: &dyn DirectFactor,
-    data: &[LocalData],
-    columns: usize,
-    refinements: usize,
-    guess: Option<Guess>,
-    progress: &dyn Progress,
-) -> Result<(Mat<f64>, Outcome)> {
-    let system = Refined {
-        residual: |u: &Mat<f64>| interface.residual(data, u.as_ref()),
-        solve: |x: MatMut<'_, f64>| factor.solve(x),
-        floors: floors(interface, data, columns),
-    };
-    system.run(interface, refinements, guess, progress)
+/// A factor with steps of refinement.
+#[derive(Clone, Copy)]
+pub struct Refinement<'a> {
+    /// The interface.
+    pub interface: &'a Interface<'a>,
+    /// Its factored system.
+    pub factor: &'a dyn DirectFactor,
+    /// The most steps after the first solve.
+    pub steps: usize,
+    /// Who may stop it.
+    pub progress: &'a dyn Progress,
 }
 
-/// Solves a flux balance for given jumps, `D u = -jumps`, in the same steps. `squares` are those of the sizes of the solutions inside.
-pub fn refine_jumps(
-    interface: &Interface<'_>,
-    factor: &dyn DirectFactor,
-    jumps: &Mat<f64>,
-    squares: &[f64],
-    refinements: usize,
-    guess: Option<Guess>,
-    progress: &dyn Progress,
-) -> Result<(Mat<f64>, Outcome)> {
-    let system = Refined {
-        residual: |u: &Mat<f64>| {
-            let mut rest = interface.jumps(u.as_ref());
-            rest += jumps;
-            rest *= faer::Scale(-1.0);
-            rest
-        },
-        solve: |x: MatMut<'_, f64>| factor.solve(x),
-        floors: squares.iter().map(|square| NEGLIGIBLE * NEGLIGIBLE * square).collect(),
-    };
-    system.run(interface, refinements, guess, progress)
-}
+impl Refinement<'_> {
+    /// Solves the interface system.
+    pub fn solve(&self, data: &[LocalData], columns: usize, guess: Option<Guess>) -> Result<(Mat<f64>, Outcome)> {
+        let system = Refined {
+            residual: |u: &Mat<f64>| self.interface.residual(data, u.as_ref()),
+            solve: |x: MatMut<'_, f64>| self.factor.solve(x),
+            floors: floors(self.interface, data, columns),
+        };
+        system.run(self, guess)
+    }
 
-/// Solves the transpose of a flux balance, `D' m = g` with m over the jumps and g over the interface values, in the same steps.
-pub fn refine_transposed(
-    interface: &Interface<'_>,
-    factor: &dyn DirectFactor,
-    g: &Mat<f64>,
-    refinements: usize,
-    progress: &dyn Progress,
-) -> Result<(Mat<f64>, Outcome)> {
-    let system = Refined {
-        residual: |m: &Mat<f64>| g - interface.apply_transposed(m.as_ref()),
-        solve: |x: MatMut<'_, f64>| factor.solve_transposed(x),
-        floors: vec![0.0; g.ncols()],
-    };
-    system.run(interface, refinements, None, progress)
+    /// Solves a flux balance for given jumps, `D u = -jumps`. `squares` are those of the sizes of the solutions inside.
+    pub fn solve_jumps(&self, jumps: &Mat<f64>, squares: &[f64], guess: Option<Guess>) -> Result<(Mat<f64>, Outcome)> {
+        let system = Refined {
+            residual: |u: &Mat<f64>| {
+                let mut rest = self.interface.jumps(u.as_ref());
+                rest += jumps;
+                rest *= faer::Scale(-1.0);
+                rest
+            },
+            solve: |x: MatMut<'_, f64>| self.factor.solve(x),
+            floors: squares.iter().map(|square| NEGLIGIBLE * NEGLIGIBLE * square).collect(),
+        };
+        system.run(self, guess)
+    }
+
+    /// Solves the transpose of a flux balance, `D' m = g` with m over the jumps and g over the interface values.
+    pub fn solve_transposed(&self, g: &Mat<f64>) -> Result<(Mat<f64>, Outcome)> {
+        let system = Refined {
+            residual: |m: &Mat<f64>| g - self.interface.apply_transposed(m.as_ref()),
+            solve: |x: MatMut<'_, f64>| self.factor.solve_transposed(x),
+            floors: vec![0.0; g.ncols()],
+        };
+        system.run(self, None)
+    }
 }
 
 /// A system by its residual and a factor.
@@ -110,13 +103,8 @@ struct Refined<R, S> {
 }
 
 impl<R: Fn(&Mat<f64>) -> Mat<f64>, S: Fn(MatMut<'_, f64>) -> Result<()>> Refined<R, S> {
-    fn run(
-        &self,
-        interface: &Interface<'_>,
-        refinements: usize,
-        guess: Option<Guess>,
-        progress: &dyn Progress,
-    ) -> Result<(Mat<f64>, Outcome)> {
+    fn run(&self, refinement: &Refinement<'_>, guess: Option<Guess>) -> Result<(Mat<f64>, Outcome)> {
+        let Refinement { interface, steps, progress, .. } = *refinement;
         let mut outcome = Outcome { converged: true, ..Outcome::default() };
         let (mut u, contraction, enough) = match guess {
             Some(Guess { u, contraction, enough }) => {
@@ -126,7 +114,7 @@ impl<R: Fn(&Mat<f64>) -> Mat<f64>, S: Fn(MatMut<'_, f64>) -> Result<()>> Refined
         };
         // The first solve corrects the solution 0, or the guess.
         let mut last = 1.0;
-        for step in 0..=refinements {
+        for step in 0..=steps {
             if interface.exchange.any(progress.interrupted()) {
                 return Err(Error::Interrupted);
             }

@@ -9,18 +9,18 @@ use std::collections::HashMap;
 use crate::domain::decomposition::{Behind, Piece};
 use crate::domain::forest::Span;
 use crate::domain::map::Form;
-use crate::local::operator::EdgeScale;
+use crate::local::operator::EdgeUnits;
 use crate::local::places::Scene;
 use crate::problem::model::{Condition, ConditionKind};
 
 /// For each of some subdomains the place in the list of the first one with the same rows: its own, if none is known to have them.
 /// Nodes are those of sides, not of corners.
-pub fn alike(scene: &Scene<'_>, scales: &[EdgeScale], subdomains: &[usize]) -> Vec<usize> {
+pub fn alike(scene: &Scene<'_>, units: &[EdgeUnits], subdomains: &[usize]) -> Vec<usize> {
     if scene.about.is_some() || !scene.problem.equation.is_constant() {
         return (0..subdomains.len()).collect();
     }
     let mut first: HashMap<Vec<u64>, usize> = HashMap::new();
-    let place = |(k, &s): (usize, &usize)| match kind(scene, scales, s) {
+    let place = |(k, &s): (usize, &usize)| match kind(scene, units, s) {
         Some(kind) => *first.entry(kind).or_insert(k),
         None => k,
     };
@@ -28,7 +28,7 @@ pub fn alike(scene: &Scene<'_>, scales: &[EdgeScale], subdomains: &[usize]) -> V
 }
 
 /// Numbers that say which rows subdomain s has, where that is known.
-fn kind(scene: &Scene<'_>, scales: &[EdgeScale], s: usize) -> Option<Vec<u64>> {
+fn kind(scene: &Scene<'_>, units: &[EdgeUnits], s: usize) -> Option<Vec<u64>> {
     let subdomain = scene.subdomain(s);
     let form = subdomain.map.form()?;
     let mut out = Vec::with_capacity(40);
@@ -43,7 +43,7 @@ fn kind(scene: &Scene<'_>, scales: &[EdgeScale], s: usize) -> Option<Vec<u64>> {
         match behind {
             Behind::Core => out.push(0),
             Behind::Edge { edge, .. } => {
-                let EdgeScale { trace, carries, .. } = &scales[edge];
+                let EdgeUnits { trace, carries, .. } = &units[edge];
                 out.extend([1, trace[0].to_bits(), trace[1].to_bits(), u64::from(*carries)]);
             }
             Behind::Boundary(part) => {

@@ -23,7 +23,7 @@ use crate::domain::collocation::Collocation;
 use crate::domain::map::Point;
 use crate::domain::shape::Shape;
 use crate::local::lift::Lift;
-use crate::local::operator::Weights;
+use crate::local::operator::Weighting;
 use crate::method::settings::Truncation;
 use crate::network::assembly::{Points, assembled, derivative_tables};
 use crate::network::features::{EQUILATERAL, FeatureNetwork};
@@ -31,7 +31,7 @@ use crate::network::symbol::{DERIVATIVES, Frame, Symbol, Symbols};
 
 /// The points at which tables are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum Zone {
     /// Interior nodes.
     Interior,
     /// Perimeter nodes.
@@ -42,10 +42,10 @@ pub enum Part {
     Inside,
 }
 
-/// The sums of derivatives that rows need at the points of every part, in the order of [`Part`].
+/// The sums of derivatives that rows need at the points of every zone, in the order of [`Zone`].
 pub type Needed = [Vec<Vec<usize>>; 4];
 
-/// Tables of `d^alpha psi` at the nodes of a part, for the derivatives that are needed, one below the other. Derivatives
+/// Tables of `d^alpha psi` at the nodes of a zone, for the derivatives that are needed, one below the other. Derivatives
 /// that always come together, as those of the Laplacian do, have one table for their sum.
 #[derive(Debug, Clone)]
 struct Tables {
@@ -75,8 +75,8 @@ pub struct ReferenceBasis {
 pub struct Recipe {
     /// The candidates, and the polynomials beside them.
     pub network: FeatureNetwork,
-    /// Weights of the reference rows.
-    pub weights: Weights,
+    /// The weighting of the reference rows.
+    pub weighting: Weighting,
     /// How the numerical rank is found.
     pub truncation: Truncation,
     /// Directions smaller than this times the largest are dropped.
@@ -124,9 +124,9 @@ impl ReferenceBasis {
 
     /// The basis of polynomials and of the neurons that add most to them.
     fn new(recipe: &Recipe, collocation: &Collocation) -> Result<Self> {
-        let Recipe { network, weights, truncation, cut, limit, needed } = recipe;
+        let Recipe { network, weighting, truncation, cut, limit, needed } = recipe;
         let polynomials = network.polynomials;
-        let k0 = reference_rows(network, collocation, *weights);
+        let k0 = reference_rows(network, collocation, *weighting);
         let Deflated { factor, projections, rest, size } = Deflated::new(k0, polynomials)?;
         // The cut is relative to the features, not to what the polynomials leave of them.
         let largest = rest.col_iter().map(|c| c.norm_l2()).fold(f64::MIN_POSITIVE, f64::max);
@@ -147,26 +147,26 @@ impl ReferenceBasis {
                 (network.clone(), Lift::Dense(dense(&factor, &projections, &lift)), lift.ncols(), all)
             }
         };
-        let points = |part: &[Point]| part.iter().copied().collect::<Points>();
+        let points = |zone: &[Point]| zone.iter().copied().collect::<Points>();
         let integration = &collocation.integration;
-        let parts = [
+        let zones = [
             points(&collocation.interior),
             collocation.perimeter.iter().map(|node| node.xi).collect(),
             points(&integration.around),
             points(&integration.inside),
         ];
-        let tables = std::array::from_fn(|part| Tables::new(&network, &lift, &parts[part], &needed[part]));
+        let tables = std::array::from_fn(|zone| Tables::new(&network, &lift, &zones[zone], &needed[zone]));
         let (rank, full_rank) = (polynomials + kept, polynomials + all);
         Ok(ReferenceBasis { network, rank, full_rank, lift, tables })
     }
 
-    /// `out[(i, j)] = (L_i psi_j)(xi_i)`, where row i stands at node `nodes(i)` of a part.
-    pub fn assemble(&self, part: Part, rows: &Symbols, nodes: impl Fn(usize) -> usize, mut out: faer::MatMut<'_, f64>) {
-        let tables = &self.tables[part as usize];
+    /// `out[(i, j)] = (L_i psi_j)(xi_i)`, where row i stands at node `nodes(i)` of a zone.
+    pub fn assemble(&self, zone: Zone, rows: &Symbols, nodes: impl Fn(usize) -> usize, mut out: faer::MatMut<'_, f64>) {
+        let tables = &self.tables[zone as usize];
         let index: Vec<usize> = (0..rows.len()).map(nodes).collect();
         let consecutive = index.windows(2).all(|w| w[1] == w[0] + 1);
         let first = index.first().copied().unwrap_or(0);
-        let terms: Vec<(&[f64], usize)> = self.terms(part, rows).collect();
+        let terms: Vec<(&[f64], usize)> = self.terms(zone, rows).collect();
         Arch::new().dispatch(|| {
             for j in 0..self.rank {
                 let column =
@@ -206,24 +206,24 @@ impl ReferenceBasis {
     }
 
     /// The coefficients of rows, each with the first row of the table of its derivative.
-    fn terms<'a>(&self, part: Part, rows: &'a Symbols) -> impl Iterator<Item = (&'a [f64], usize)> {
+    fn terms<'a>(&self, zone: Zone, rows: &'a Symbols) -> impl Iterator<Item = (&'a [f64], usize)> {
         rows.coefficients()
             .into_iter()
-            .zip(self.tables[part as usize].starts)
+            .zip(self.tables[zone as usize].starts)
             .filter_map(|(c, start)| Some((c?, start?)))
     }
 
-    /// The tables of a part times coefficients, one column for each: what [`ReferenceBasis::subtract`] combines.
-    pub fn images(&self, part: Part, coefficients: &Mat<f64>) -> Mat<f64> {
-        let values = &self.tables[part as usize].values;
+    /// The tables of a zone times coefficients, one column for each: what [`ReferenceBasis::subtract`] combines.
+    pub fn images(&self, zone: Zone, coefficients: &Mat<f64>) -> Mat<f64> {
+        let values = &self.tables[zone as usize].values;
         let mut out = Mat::zeros(values.nrows(), coefficients.ncols());
         multiply(out.as_mut(), values.as_ref(), coefficients.as_ref());
         out
     }
 
     /// `out[i] -= (L_i u)(xi_i)` for the u that has this column of [`ReferenceBasis::images`]; row i stands at node `nodes(i)`.
-    pub fn subtract(&self, part: Part, rows: &Symbols, nodes: impl Fn(usize) -> usize, image: &[f64], out: &mut [f64]) {
-        for (c, start) in self.terms(part, rows) {
+    pub fn subtract(&self, zone: Zone, rows: &Symbols, nodes: impl Fn(usize) -> usize, image: &[f64], out: &mut [f64]) {
+        for (c, start) in self.terms(zone, rows) {
             out.iter_mut().zip(c).enumerate().for_each(|(i, (out, c))| *out -= c * image[start + nodes(i)]);
         }
     }
@@ -234,10 +234,10 @@ impl ReferenceBasis {
         Tables::new(&self.network, &self.lift, &xi.iter().copied().collect(), &needed).values
     }
 
-    /// Derivatives of every basis function at the points `xi` of a part, the table of one below that of the other, with the bits that
+    /// Derivatives of every basis function at the points `xi` of a zone, the table of one below that of the other, with the bits that
     /// rows are made of. Of a sum that rows need as a whole, the parts add up to it.
-    pub fn derivatives_in(&self, part: Part, xi: &[Point], derivatives: &[usize]) -> Mat<f64> {
-        let (tables, count) = (&self.tables[part as usize], xi.len());
+    pub fn derivatives_in(&self, zone: Zone, xi: &[Point], derivatives: &[usize]) -> Mat<f64> {
+        let (tables, count) = (&self.tables[zone as usize], xi.len());
         let mut out = self.derivatives(xi, derivatives);
         let place = |a: usize| derivatives.iter().position(|&d| d == a);
         for sum in &tables.needed {
@@ -258,29 +258,29 @@ impl ReferenceBasis {
         out
     }
 
-    /// Adds `sum_i (L_i psi_j)(xi_i)` over the points of a part to every `out[j]`: row i stands at point i.
-    pub fn add_sums(&self, part: Part, rows: &Symbols, out: &mut [f64]) {
-        for (c, start) in self.terms(part, rows) {
-            let values = self.tables[part as usize].values.as_ref().subrows(start, c.len());
+    /// Adds `sum_i (L_i psi_j)(xi_i)` over the points of a zone to every `out[j]`: row i stands at point i.
+    pub fn add_sums(&self, zone: Zone, rows: &Symbols, out: &mut [f64]) {
+        for (c, start) in self.terms(zone, rows) {
+            let values = self.tables[zone as usize].values.as_ref().subrows(start, c.len());
             multiply_add_vector(out, 1.0, values.transpose(), c);
         }
     }
 }
 
 /// K0: the reference equation at the interior nodes over traces on the perimeter, for every column of the network.
-fn reference_rows(network: &FeatureNetwork, collocation: &Collocation, weights: Weights) -> Mat<f64> {
+fn reference_rows(network: &FeatureNetwork, collocation: &Collocation, weighting: Weighting) -> Mat<f64> {
     let interior: Points = collocation.interior.iter().copied().collect();
     // Halves of sides are nodes of some subdomains only.
     let whole = &collocation.perimeter[..collocation.whole_perimeter()];
     let perimeter: Points = whole.iter().map(|node| node.xi).collect();
-    let (trace, laplacian) = match weights {
-        Weights::Unit => (1.0, 1.0),
-        Weights::Scaled { trace, laplacian, .. } => (trace, laplacian),
+    let (trace, laplacian) = match weighting {
+        Weighting::Unit => (1.0, 1.0),
+        Weighting::Scaled { trace, laplacian, .. } => (trace, laplacian),
     };
     let lap = reference_laplacian(collocation.shape);
     let equation = if collocation.pairs == 1 { lap.scaled(-1.0) } else { lap.times(lap) };
     let repeat = |symbol: Symbol| -> Symbols { whole.iter().map(|node| symbol.scaled(node.root)).collect() };
-    let weight = |xi: Point| weights.interior(collocation.shape, xi);
+    let weight = |xi: Point| weighting.interior(collocation.shape, xi);
     let inside: Symbols = collocation.interior.iter().map(|&xi| equation.scaled(weight(xi))).collect();
     let (around, bending) = (repeat(Symbol::TRACE.scaled(trace)), repeat(lap.scaled(laplacian)));
     let mut parts = vec![(&interior, &inside), (&perimeter, &around)];

@@ -14,7 +14,7 @@ use crate::domain::shape::Shape;
 pub struct Interpolant {
     shape: Shape,
     grid: Vec<f64>,
-    weights: Vec<f64>,
+    barycentric: Vec<f64>,
     /// values\[(i, j)\] at (grid\[i\], grid\[j\])
     values: Mat<f64>,
 }
@@ -42,7 +42,7 @@ impl Interpolant {
     fn sample<E>(shape: Shape, degree: usize, f: &mut impl FnMut(&[Point]) -> Result<Vec<f64>, E>) -> Result<Self, E> {
         let half = std::f64::consts::FRAC_PI_2 / degree as f64;
         let grid: Vec<f64> = (0..=degree).map(|k| (half * k as f64).sin().powi(2)).collect();
-        let weights = (0..=degree)
+        let barycentric = (0..=degree)
             .map(|k| (if k % 2 == 0 { 1.0 } else { -1.0 }) * if k == 0 || k == degree { 0.5 } else { 1.0 })
             .collect();
         let place = |s: f64, t: f64| match shape {
@@ -53,7 +53,7 @@ impl Interpolant {
         let found = f(&points)?;
         assert_eq!(found.len(), points.len(), "one value for every point");
         let values = Mat::from_fn(degree + 1, degree + 1, |i, j| found[i * (degree + 1) + j]);
-        Ok(Interpolant { shape, grid, weights, values })
+        Ok(Interpolant { shape, grid, barycentric, values })
     }
 
     /// Whether the highest Chebyshev coefficients in both directions are at rounding level.
@@ -105,13 +105,13 @@ impl Interpolant {
         if let Some(k) = (0..n).find(|&k| (t - self.grid[k]).abs() < 1e-14) {
             value[k] = 1.0;
             for j in (0..n).filter(|&j| j != k) {
-                slope[j] = self.weights[j] / self.weights[k] / (self.grid[k] - self.grid[j]);
+                slope[j] = self.barycentric[j] / self.barycentric[k] / (self.grid[k] - self.grid[j]);
                 slope[k] -= slope[j];
             }
             return (value, slope);
         }
         // Barycentric form: l_j = (w_j / (t - t_j)) / s with s = sum_i w_i / (t - t_i).
-        let terms: Vec<f64> = (0..n).map(|j| self.weights[j] / (t - self.grid[j])).collect();
+        let terms: Vec<f64> = (0..n).map(|j| self.barycentric[j] / (t - self.grid[j])).collect();
         let s: f64 = terms.iter().sum();
         let ds: f64 = (0..n).map(|j| -terms[j] / (t - self.grid[j])).sum();
         for j in 0..n {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use crate::algebra::factor::{Qr, qr};
 use crate::base::error::Result;
+use crate::base::parallel::in_order;
 use crate::domain::collocation::Collocations;
 use crate::domain::decomposition::Decomposition;
 use crate::domain::map::Point;
@@ -58,8 +59,8 @@ impl Fit {
             factor.solve(y.as_mut());
             Ok(y.col_as_slice(0).to_vec())
         };
-        let found: Vec<Result<Vec<f64>>> = (0..decomposition.len()).into_par_iter().map(of).collect();
-        Ok(InBasis { bases: self.bases.clone(), coefficients: found.into_iter().collect::<Result<_>>()? })
+        let coefficients = in_order((0..decomposition.len()).into_par_iter().map(of))?;
+        Ok(InBasis { bases: self.bases.clone(), coefficients })
     }
 
     /// A function that is known in another basis on the same subdomains.

@@ -6,9 +6,9 @@
 
 use faer::Mat;
 
-use crate::local::basis::{Part, ReferenceBasis};
+use crate::local::basis::{ReferenceBasis, Zone};
 use crate::local::local_factor::{LocalData, LocalFactor, side_by_side};
-use crate::local::operator::LocalRows;
+use crate::local::rows::LocalRows;
 use crate::network::symbol::Symbols;
 
 /// The rows of K as operators, but for the flux balance, which is the last flux.
@@ -37,7 +37,7 @@ impl Image {
 /// The squares of what solutions on subdomains of one shape leave, the flux balance not counted.
 pub(crate) fn squared_residuals(basis: &ReferenceBasis, found: &[Found<'_>]) -> Vec<f64> {
     let y = side_by_side(&found.iter().map(|f| f.y).collect::<Vec<_>>());
-    let [inside, around] = [Part::Interior, Part::Perimeter].map(|part| basis.images(part, &y));
+    let [inside, around] = [Zone::Interior, Zone::Perimeter].map(|zone| basis.images(zone, &y));
     let square = |(which, found): (usize, &Found<'_>)| -> f64 {
         let Found { image, factor, data, values, .. } = found;
         let (columns, interior) = (data.f.ncols(), image.interior.len());
@@ -48,9 +48,9 @@ pub(crate) fn squared_residuals(basis: &ReferenceBasis, found: &[Found<'_>]) -> 
             }
             let (top, bottom) = rest.split_at_mut(interior);
             let column = which * columns + k;
-            basis.subtract(Part::Interior, &image.interior, |i| i, inside.col_as_slice(column), top);
+            basis.subtract(Zone::Interior, &image.interior, |i| i, inside.col_as_slice(column), top);
             let node = |i: usize| image.nodes[i % image.nodes.len()];
-            basis.subtract(Part::Perimeter, &image.perimeter, node, around.col_as_slice(column), bottom);
+            basis.subtract(Zone::Perimeter, &image.perimeter, node, around.col_as_slice(column), bottom);
             rest.iter().map(|r| r * r).sum()
         };
         (0..columns).map(of).sum()

@@ -7,10 +7,9 @@ use faer::Mat;
 
 use crate::algebra::factor::{Normal, Scratch, multiply};
 use crate::base::error::Result;
-use crate::domain::collocation::Collocation;
-use crate::local::basis::ReferenceBasis;
-use crate::local::local_factor::{Columns, LocalData, LocalFactor, loads, matrices, product, traces};
-use crate::local::operator::{Balance, LocalRows, Weights};
+use crate::local::local_factor::{LocalData, LocalFactor, loads, product};
+use crate::local::matrices::LocalProblem;
+use crate::local::rows::Balance;
 use crate::method::settings::Coupling;
 
 /// Where a correction of normal equations is larger than this, relative to the solution, QR takes their place. With coefficients that are
@@ -31,24 +30,14 @@ struct Unsafe {
 impl LocalFactor {
     /// The factor of a subdomain that shares it with no other, in the shared basis, for known right-hand sides F: it has
     /// [forgotten](LocalFactor::forget) what others would need. Comes with the data.
-    pub fn for_data(
-        basis: &ReferenceBasis,
-        collocation: &Collocation,
-        rows: &LocalRows,
-        weights: Weights,
-        [trace_rows, flux_rows]: [&[usize]; 2],
-        f: Mat<f64>,
-    ) -> Result<(Self, LocalData)> {
-        let (k, a) = matrices(Columns::Basis(basis), collocation, rows, flux_rows);
-        let traces = traces(collocation, rows, weights, trace_rows);
-        match Self::by_normal_equations(k, a, traces, rows.balance.as_ref(), f) {
+    pub fn for_data(problem: &LocalProblem<'_>, f: Mat<f64>) -> Result<(Self, LocalData)> {
+        let (k, a) = problem.matrices();
+        match Self::by_normal_equations(k, a, problem.traces(), problem.rows.balance.as_ref(), f) {
             Ok(found) => Ok(found),
             Err(given) => {
                 let Unsafe { k, a, traces, f } = *given;
-                let balance = rows.balance.as_ref();
-                let columns = Columns::Basis(basis);
-                let mut factor =
-                    Self::by_inverse(columns, k.into_inner(), a.into_inner(), traces, Coupling::FluxBalance, balance)?;
+                let (k, a) = (k.into_inner(), a.into_inner());
+                let mut factor = Self::by_inverse(problem, k, a, traces, Coupling::FluxBalance)?;
                 let data = factor.data(f);
                 factor.forget();
                 Ok((factor, data))
@@ -112,7 +101,7 @@ impl LocalFactor {
             traces,
             d,
             t: Mat::new(),
-            balance: balance.map(|balance| balance.scale),
+            balance: balance.map(|balance| balance.multiplier),
         };
         Ok((factor, data))
     }

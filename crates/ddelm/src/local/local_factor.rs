@@ -1,7 +1,6 @@
-//! One subdomain: its matrices K and A, their factorization, and its Dirichlet-to-Neumann map.
+//! One subdomain: the factorization of its [matrices](crate::local::matrices) K, A and E, and its Dirichlet-to-Neumann map.
 //!
-//! K has the equation at interior nodes over conditions and traces on the perimeter, and the flux balance; A has the outward
-//! fluxes; E has the interface values in the trace rows (-B of the paper). With `K = Q_r R` and `Q = [Q_r, Q_perp]`,
+//! With `K = Q_r R` and `Q = [Q_r, Q_perp]`,
 //!
 //! ```text
 //! c = y_F + Y u,   flux = A c,   residual = n_F + N u,
@@ -22,42 +21,17 @@ use std::sync::Arc;
 use faer::{Mat, MatMut, MatRef};
 
 use crate::algebra::factor::{
-    Householder, PivotedQr, Qr, Scratch, TruncatedSvd, multiply, multiply_add, pivoted_qr, pivoted_qr_beyond, qr,
+    Householder, PivotedQr, Qr, TruncatedSvd, multiply, multiply_add, pivoted_qr, pivoted_qr_beyond, qr,
     solve_upper_right, truncated_svd, truncated_svd_of_factors,
 };
 use crate::base::error::{Error, Result};
-use crate::domain::collocation::{Collocation, Integration};
-use crate::domain::map::Point;
-use crate::local::basis::{Part, ReferenceBasis};
+use crate::local::basis::ReferenceBasis;
 use crate::local::lift::{Lift, Lifted};
-use crate::local::operator::{Balance, LocalRows, Weights};
+use crate::local::matrices::{Columns, LocalProblem};
 use crate::method::settings::{Coupling, Truncation, safe_rank};
-use crate::network::assembly::{Points, assemble, assembled};
-use crate::network::features::FeatureNetwork;
-use crate::network::symbol::Symbols;
 
 /// Few neurons are independent if it is one in so many.
 const FEW: usize = 8;
-
-/// What the unknowns of a local problem are.
-#[derive(Clone, Copy)]
-pub enum Columns<'a> {
-    /// Coefficients in the shared reference basis.
-    Basis(&'a ReferenceBasis),
-    /// Coefficients of the features themselves, of which the inverse keeps what is numerically independent.
-    Features {
-        /// The hidden layer.
-        network: &'a FeatureNetwork,
-        /// How the inverse is truncated.
-        truncation: Truncation,
-        /// Directions smaller than this times the norm of K are dropped.
-        cut: f64,
-        /// Whether the rank is kept safely below the number of rows.
-        guarded: bool,
-        /// Whether the coefficients are the shortest there are, which conjugate gradients need.
-        shortest: bool,
-    },
-}
 
 /// The neurons that pivoting chose; the others have zero.
 #[derive(Debug, Clone)]
@@ -125,7 +99,7 @@ pub struct LocalFactor {
     pub d: Mat<f64>,
     /// T = N' N; nothing where only the fluxes are balanced.
     pub t: Mat<f64>,
-    /// The scale of the flux balance, whose row is the last of A and D, if there is one.
+    /// The multiplier of the flux balance, whose row is the last of A and D, if there is one.
     pub balance: Option<f64>,
 }
 
@@ -249,74 +223,6 @@ impl LocalData {
     }
 }
 
-/// K and A of one subdomain. The flux balance, if there is one, is the last row of both.
-pub(crate) fn matrices(
-    columns: Columns<'_>,
-    collocation: &Collocation,
-    rows: &LocalRows,
-    flux_rows: &[usize],
-) -> (Scratch, Scratch) {
-    let layout = &rows.layout;
-    let per = layout.nodes.len();
-    let around_node = |i: usize| layout.nodes[i % per];
-    let node = |i: usize| layout.nodes[layout.fluxes[flux_rows[i] % layout.fluxes.len()]];
-    let flux: Symbols = rows.flux.select(flux_rows);
-    let (inside, around) = (rows.interior.len(), rows.perimeter.len());
-    let balances = usize::from(rows.balance.is_some());
-    let width = match columns {
-        Columns::Basis(basis) => basis.rank,
-        Columns::Features { network, .. } => network.columns(),
-    };
-    let empty = |rows: usize| match columns {
-        Columns::Basis(_) => Scratch::new(rows, width),
-        Columns::Features { .. } => Mat::zeros(rows, width).into(),
-    };
-    let (mut k, mut a) = (empty(inside + around + balances), empty(flux.len() + balances));
-    let mut balance = vec![0.0; width];
-    {
-        let (top, rest) = k.as_mut().split_at_row_mut(inside);
-        let bottom = rest.subrows_mut(0, around);
-        let fluxes = a.as_mut().subrows_mut(0, flux.len());
-        match columns {
-            Columns::Basis(basis) => {
-                basis.assemble(Part::Interior, &rows.interior, |i| i, top);
-                basis.assemble(Part::Perimeter, &rows.perimeter, around_node, bottom);
-                basis.assemble(Part::Perimeter, &flux, node, fluxes);
-                if let Some(Balance { around, inside, .. }) = &rows.balance {
-                    basis.add_sums(Part::Around, around, &mut balance);
-                    basis.add_sums(Part::Inside, inside, &mut balance);
-                }
-            }
-            Columns::Features { network, .. } => {
-                let points = |xi: &mut dyn Iterator<Item = Point>| xi.collect::<Points>();
-                let perimeter = |i: usize| collocation.perimeter[i].xi;
-                assemble(network, &points(&mut collocation.interior.iter().copied()), &rows.interior, top);
-                assemble(
-                    network,
-                    &points(&mut (0..around).map(|i| perimeter(around_node(i)))),
-                    &rows.perimeter,
-                    bottom,
-                );
-                assemble(network, &points(&mut (0..flux.len()).map(|i| perimeter(node(i)))), &flux, fluxes);
-                if let Some(Balance { around, inside, .. }) = &rows.balance {
-                    let Integration { around: side_points, inside: inner_points, .. } = &collocation.integration;
-                    for (xi, rows) in [(side_points, around), (inner_points, inside)] {
-                        let all = points(&mut xi.iter().copied().take(rows.len()));
-                        let terms = assembled(network, &[(&all, rows)]);
-                        balance.iter_mut().zip(terms.col_iter()).for_each(|(sum, c)| *sum += c.sum());
-                    }
-                }
-            }
-        }
-    }
-    if balances > 0 {
-        for (j, &sum) in balance.iter().enumerate() {
-            (k[(inside + around, j)], a[(flux_rows.len(), j)]) = (sum, sum);
-        }
-    }
-    (k, a)
-}
-
 /// The truncated inverse of K: an orthogonal factor, R, and the way from `R^-1 y` to the neurons.
 struct Inverse {
     orthogonal: Orthogonal,
@@ -371,33 +277,22 @@ fn complete_orthogonal(factor: PivotedQr) -> Result<Inverse> {
 }
 
 impl LocalFactor {
-    /// Builds and factors the local problem. `trace_rows` are the perimeter rows that hold interface values, and
-    /// `flux_rows` the rows of A that are needed.
-    pub fn new(
-        columns: Columns<'_>,
-        collocation: &Collocation,
-        rows: &LocalRows,
-        weights: Weights,
-        coupling: Coupling,
-        trace_rows: &[usize],
-        flux_rows: &[usize],
-    ) -> Result<Self> {
-        let (k, a) = matrices(columns, collocation, rows, flux_rows);
-        let traces = traces(collocation, rows, weights, trace_rows);
-        Self::by_inverse(columns, k.into_inner(), a.into_inner(), traces, coupling, rows.balance.as_ref())
+    /// Factors the local problem.
+    pub fn new(problem: &LocalProblem<'_>, coupling: Coupling) -> Result<Self> {
+        let (k, a) = problem.matrices();
+        Self::by_inverse(problem, k.into_inner(), a.into_inner(), problem.traces(), coupling)
     }
 
     /// Y and N by the truncated inverse of K.
     pub(super) fn by_inverse(
-        columns: Columns<'_>,
+        problem: &LocalProblem<'_>,
         k: Mat<f64>,
         mut a: Mat<f64>,
         traces: Vec<(usize, f64)>,
         coupling: Coupling,
-        balance: Option<&Balance>,
     ) -> Result<Self> {
         let height = k.nrows();
-        let Inverse { orthogonal, lift, selection } = match columns {
+        let Inverse { orthogonal, lift, selection } = match problem.columns {
             Columns::Basis(_) => Inverse { orthogonal: Orthogonal::Qr(qr(k)?), lift: None, selection: None },
             Columns::Features { truncation, cut, guarded, shortest, .. } => {
                 let limit = if guarded { safe_rank(height) } else { height.min(k.ncols()) };
@@ -436,7 +331,7 @@ impl LocalFactor {
             Coupling::LeastSquares => product(n.transpose(), n.as_ref()),
             Coupling::FluxBalance => Mat::new(),
         };
-        let balance = balance.map(|balance| balance.scale);
+        let balance = problem.rows.balance.as_ref().map(|balance| balance.multiplier);
         let orthogonal = Some(orthogonal);
         Ok(LocalFactor { orthogonal, rows: height, rank, lift, selection, a, y, n, traces, d, t, balance })
     }
@@ -509,21 +404,6 @@ impl LocalFactor {
             None => lifted,
         }
     }
-}
-
-/// E of one subdomain: for every trace row its row in K, and the entry there.
-pub(super) fn traces(
-    collocation: &Collocation,
-    rows: &LocalRows,
-    weights: Weights,
-    trace_rows: &[usize],
-) -> Vec<(usize, f64)> {
-    let (per, inside) = (rows.layout.nodes.len(), rows.interior.len());
-    let entry = |&row: &usize| {
-        let (pair, node) = (row / per, rows.layout.nodes[row % per]);
-        (inside + row, weights.interface(pair) * collocation.perimeter[node].root)
-    };
-    trace_rows.iter().map(entry).collect()
 }
 
 /// What flux balances should be: the last entries of F, if these are there.

@@ -21,7 +21,7 @@ pub struct Places<'a> {
     number: usize,
     pub(super) xi: &'a [Point],
     /// The points as fields take them, once somebody asks: constants do not.
-    points: OnceCell<Sample>,
+    sample: OnceCell<Sample>,
     about: Option<&'a dyn Iterate>,
 }
 
@@ -29,7 +29,7 @@ impl<'a> Places<'a> {
     /// Points of subdomain s.
     pub fn new(decomposition: &'a Decomposition, s: usize, xi: &'a [Point]) -> Self {
         let place = &decomposition.subdomains[s];
-        Places { place, number: s, xi, points: OnceCell::new(), about: None }
+        Places { place, number: s, xi, sample: OnceCell::new(), about: None }
     }
 
     /// The same points with an iterate there.
@@ -44,13 +44,13 @@ impl<'a> Places<'a> {
             })
             .unzip();
         let u = found.into_iter().next().expect("three derivatives were asked for");
-        let points = Sample::new(self.place, self.xi.iter().copied()).with_state([u, ux, uy]);
-        Places { points: points.into(), about: Some(iterate), ..self }
+        let sample = Sample::new(self.place, self.xi.iter().copied()).with_state([u, ux, uy]);
+        Places { sample: sample.into(), about: Some(iterate), ..self }
     }
 
     /// The points as fields take them.
     pub fn sample(&self) -> &Sample {
-        self.points.get_or_init(|| Sample::new(self.place, self.xi.iter().copied()))
+        self.sample.get_or_init(|| Sample::new(self.place, self.xi.iter().copied()))
     }
 
     /// A field as it stands, on the perimeter as well.
@@ -131,7 +131,7 @@ impl Coefficients for Places<'_> {
 
     fn state(&self) -> Option<State<'_>> {
         // Only points with an iterate have one, and those are there.
-        self.points.get().and_then(Sample::state)
+        self.sample.get().and_then(Sample::state)
     }
 
     fn second_derivatives(&self) -> Option<[Vec<f64>; 3]> {

@@ -15,7 +15,7 @@ use crate::base::error::Result;
 use crate::domain::collocation::Collocation;
 use crate::domain::decomposition::part_name;
 use crate::domain::map::{Point, magnification, side_speed};
-use crate::local::operator::PerimeterRow;
+use crate::local::perimeter::PerimeterRow;
 use crate::local::places::Scene;
 use crate::local::right_hand_side::DataRows;
 use crate::problem::linearize::Residual;
@@ -33,19 +33,22 @@ pub(crate) struct LocalResidual {
     pub size: f64,
 }
 
-/// A row as a sum of terms.
+/// What is found row by row; see [`LocalResidual`].
 #[derive(Default)]
-struct Sums {
+struct Found {
+    f: Vec<f64>,
+    flux: Vec<f64>,
     square: f64,
     size: f64,
 }
 
-impl Sums {
-    fn add(&mut self, scale: f64, terms: [f64; 2]) -> f64 {
-        let [a, b] = terms.map(|term| scale * term);
+impl Found {
+    /// Adds a row that is a sum of two terms.
+    fn push(&mut self, multiplier: f64, terms: [f64; 2]) {
+        let [a, b] = terms.map(|term| multiplier * term);
         self.square += (a + b) * (a + b);
         self.size += a * a + b * b;
-        -(a + b)
+        self.f.push(-(a + b));
     }
 }
 
@@ -59,31 +62,24 @@ impl LocalResidual {
         rows: &DataRows,
         load: Option<&[f64]>,
     ) -> Result<Self> {
-        let (mut sums, mut flux) = (Sums::default(), Vec::new());
+        let mut found = Found::default();
         let Residual { leading, lower } = scene.problem.residual(&scene.places(s, &collocation.interior))?;
         let load = |i: usize| load.map_or(0.0, |load| load[i]);
-        let terms = leading.iter().zip(&lower).zip(&*rows.interior_scale).enumerate();
-        let mut f: Vec<f64> = terms.map(|(i, ((&a, &b), &scale))| sums.add(scale, [a, b - load(i)])).collect();
-        perimeter(scene, collocation, s, rows, &mut sums, &mut f, &mut flux)?;
-        if let Some(scale) = rows.balance_scale {
-            let [around, inside] = balance(scene, collocation, s)?;
-            f.push(sums.add(scale, [around, inside - load(rows.interior())]));
+        for (i, ((&a, &b), &multiplier)) in leading.iter().zip(&lower).zip(&*rows.interior_multiplier).enumerate() {
+            found.push(multiplier, [a, b - load(i)]);
         }
-        let f = Mat::from_fn(f.len(), 1, |i, _| f[i]);
-        Ok(LocalResidual { f, flux, square: sums.square, size: sums.size })
+        perimeter(scene, collocation, s, rows, &mut found)?;
+        if let Some(multiplier) = rows.balance_multiplier {
+            let [around, inside] = balance(scene, collocation, s)?;
+            found.push(multiplier, [around, inside - load(rows.interior())]);
+        }
+        let Found { f, flux, square, size } = found;
+        Ok(LocalResidual { f: Mat::from_fn(f.len(), 1, |i, _| f[i]), flux, square, size })
     }
 }
 
 /// Appends the rows on the perimeter, and the fluxes there.
-fn perimeter(
-    scene: &Scene<'_>,
-    collocation: &Collocation,
-    s: usize,
-    rows: &DataRows,
-    sums: &mut Sums,
-    f: &mut Vec<f64>,
-    flux: &mut Vec<f64>,
-) -> Result<()> {
+fn perimeter(scene: &Scene<'_>, collocation: &Collocation, s: usize, rows: &DataRows, found: &mut Found) -> Result<()> {
     let (problem, subdomain) = (scene.problem, &scene.decomposition.subdomains[s]);
     let (layout, per_piece) = (collocation.layout(subdomain), collocation.side.len());
     for (piece, &start) in subdomain.pieces.iter().zip(&layout.pieces) {
@@ -92,25 +88,30 @@ fn perimeter(
         let places = scene.places(s, &xi);
         let normals = places.normals(piece.side);
         let [fx, fy] = problem.flux_at(&places)?;
-        flux.extend(normals.iter().enumerate().map(|(i, n)| rows.flux_scale * (n[0] * fx[i] + n[1] * fy[i])));
+        found
+            .flux
+            .extend(normals.iter().enumerate().map(|(i, n)| rows.flux_multiplier * (n[0] * fx[i] + n[1] * fy[i])));
         let state = places.state().expect("the scene has an iterate");
         let u = state.u;
-        let scales = &rows.perimeter_scale[start..start + per_piece];
+        let multipliers = &rows.perimeter_multiplier[start..start + per_piece];
         match rows.perimeter_kind[start] {
-            PerimeterRow::Interface => f.extend(u.iter().zip(scales).map(|(u, scale)| -scale * u)),
+            PerimeterRow::Interface => found.f.extend(u.iter().zip(multipliers).map(|(u, multiplier)| -multiplier * u)),
             PerimeterRow::Core => {
                 let along = |(i, &xi): (usize, &Point)| {
                     let (_, from_corner) = subdomain.map.offset(xi);
                     from_corner[0] * state.ux[i] + from_corner[1] * state.uy[i]
                 };
-                f.extend(xi.iter().enumerate().map(along).zip(scales).map(|(change, scale)| -scale * change));
+                found.f.extend(
+                    xi.iter().enumerate().map(along).zip(multipliers).map(|(change, multiplier)| -multiplier * change),
+                );
             }
             PerimeterRow::Condition { part, .. } => {
                 let (condition, key) = (&problem.conditions[part], part_name(scene.decomposition, part));
                 let rests = problem.condition_residual(condition, &key, &places, &normals)?;
                 let value = places.boundary_values(&condition.values[0], &key)?;
-                let row = |((rest, g), scale): ((f64, f64), &f64)| sums.add(*scale, [rest + g, -g]);
-                f.extend(rests.into_iter().zip(value).zip(scales).map(row));
+                for ((rest, g), &multiplier) in rests.into_iter().zip(value).zip(multipliers) {
+                    found.push(multiplier, [rest + g, -g]);
+                }
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The right-hand side F of a local problem: source and boundary values at the nodes, times the scales of the rows.
+//! The right-hand side F of a local problem: source and boundary values at the nodes, times the multipliers of the rows.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,52 +10,53 @@ use crate::domain::collocation::Collocations;
 use crate::domain::decomposition::{Decomposition, part_name};
 use crate::domain::map::{Point, magnifications};
 use crate::domain::sample::Sample;
-use crate::local::operator::{LocalRows, PerimeterRow};
+use crate::local::perimeter::PerimeterRow;
 use crate::local::places::Places;
+use crate::local::rows::LocalRows;
 use crate::problem::field::{Field, FieldRef};
 use crate::problem::model::{Data, Equation};
 
-/// What turns data into a right-hand side: the scales of the rows, and what they say.
+/// What turns data into a right-hand side: the multipliers of the rows, and what they say.
 pub(crate) struct DataRows {
-    pub(super) interior_scale: Arc<[f64]>,
-    pub(super) perimeter_scale: Arc<[f64]>,
+    pub(super) interior_multiplier: Arc<[f64]>,
+    pub(super) perimeter_multiplier: Arc<[f64]>,
     pub(super) perimeter_kind: Vec<PerimeterRow>,
     /// The perimeter nodes, as indices into [`Collocation::perimeter`].
     pub(super) nodes: Vec<usize>,
     /// |det J| at the points of integration, where the rows have it.
     areas: Option<Arc<[f64]>>,
-    /// The scale of the flux balance, if there is one.
-    pub(super) balance_scale: Option<f64>,
+    /// The multiplier of the flux balance, if there is one.
+    pub(super) balance_multiplier: Option<f64>,
     /// What the fluxes of the first pair are multiplied with.
-    pub(super) flux_scale: f64,
+    pub(super) flux_multiplier: f64,
 }
 
 impl DataRows {
-    /// The scales of the rows of a subdomain, of which those on the perimeter say this.
+    /// The multipliers of the rows of a subdomain, of which those on the perimeter say this.
     pub fn new(rows: &LocalRows, perimeter_kind: Vec<PerimeterRow>) -> Self {
         DataRows {
-            interior_scale: rows.interior_scale.clone(),
-            perimeter_scale: rows.perimeter_scale.clone(),
+            interior_multiplier: rows.interior_multiplier.clone(),
+            perimeter_multiplier: rows.perimeter_multiplier.clone(),
             perimeter_kind,
             nodes: rows.layout.nodes.clone(),
             areas: rows.areas.clone(),
-            balance_scale: rows.balance.as_ref().map(|balance| balance.scale),
-            flux_scale: rows.flux_scale[0],
+            balance_multiplier: rows.balance.as_ref().map(|balance| balance.multiplier),
+            flux_multiplier: rows.flux_multiplier[0],
         }
     }
 
     /// The entries of F that can be other than zero: source and flux balance and, if asked for, boundary values.
     pub fn entries(&self, conditions: bool) -> impl Iterator<Item = usize> {
-        let (inside, around) = (self.interior_scale.len(), self.perimeter_scale.len());
+        let (inside, around) = (self.interior_multiplier.len(), self.perimeter_multiplier.len());
         let given =
             move |&(_, kind): &(usize, &PerimeterRow)| conditions && matches!(kind, PerimeterRow::Condition { .. });
         let given = self.perimeter_kind.iter().enumerate().filter(given).map(move |(row, _)| inside + row);
-        (0..inside).chain(given).chain(self.balance_scale.map(|_| inside + around))
+        (0..inside).chain(given).chain(self.balance_multiplier.map(|_| inside + around))
     }
 
     /// Interior nodes.
     pub fn interior(&self) -> usize {
-        self.interior_scale.len()
+        self.interior_multiplier.len()
     }
 }
 
@@ -71,17 +72,17 @@ impl RightHandSide<'_> {
     pub fn of(&self, s: usize, rows: &DataRows, data: &[Data]) -> Result<Mat<f64>> {
         let map = self.decomposition.subdomains[s].map.as_ref();
         let collocation = self.collocations.of(map.shape());
-        let (inside, around) = (collocation.interior.len(), rows.perimeter_scale.len());
+        let (inside, around) = (collocation.interior.len(), rows.perimeter_multiplier.len());
         let interior = self.loads(&collocation.interior, s)?;
-        let whole = match rows.balance_scale {
-            Some(scale) => {
+        let whole = match rows.balance_multiplier {
+            Some(multiplier) => {
                 let rule = &collocation.integration;
-                let mut weights: Vec<f64> = rule.inside_weights.iter().map(|w| scale * w).collect();
+                let mut shares: Vec<f64> = rule.inside_weights.iter().map(|w| multiplier * w).collect();
                 match &rows.areas {
-                    Some(areas) => weights.iter_mut().zip(&**areas).for_each(|(w, area)| *w *= area),
-                    None => weights.iter_mut().zip(magnifications(map, &rule.inside)).for_each(|(w, area)| *w *= area),
+                    Some(areas) => shares.iter_mut().zip(&**areas).for_each(|(w, area)| *w *= area),
+                    None => shares.iter_mut().zip(magnifications(map, &rule.inside)).for_each(|(w, area)| *w *= area),
                 }
-                Some((self.loads(&rule.inside, s)?, weights))
+                Some((self.loads(&rule.inside, s)?, shares))
             }
             None => None,
         };
@@ -89,10 +90,13 @@ impl RightHandSide<'_> {
         for (column, data) in data.iter().enumerate() {
             let out = f.col_as_slice_mut(column);
             let source = interior.of(&data.source)?;
-            out.iter_mut().zip(source).zip(&*rows.interior_scale).for_each(|((o, f), scale)| *o = scale * f);
+            out.iter_mut()
+                .zip(source)
+                .zip(&*rows.interior_multiplier)
+                .for_each(|((o, f), multiplier)| *o = multiplier * f);
             self.boundary_values(rows, data, s, &mut out[inside..inside + around])?;
-            if let Some((loads, weights)) = &whole {
-                out[inside + around] = loads.of(&data.source)?.iter().zip(weights).map(|(f, w)| f * w).sum();
+            if let Some((loads, shares)) = &whole {
+                out[inside + around] = loads.of(&data.source)?.iter().zip(shares).map(|(f, w)| f * w).sum();
             }
         }
         Ok(f)
@@ -113,32 +117,36 @@ impl RightHandSide<'_> {
     /// F of subdomain s for sources by numbers, one column for each: loads as [`RightHandSide::load`] has them, and no
     /// boundary values.
     pub fn of_loads(&self, s: usize, rows: &DataRows, loads: &Mat<f64>) -> Result<Mat<f64>> {
-        let (inside, around) = (rows.interior_scale.len(), rows.perimeter_scale.len());
-        let mut f = Mat::zeros(inside + around + usize::from(rows.balance_scale.is_some()), loads.ncols());
-        let scales = self.load_scales(s, rows)?;
+        let (inside, around) = (rows.interior_multiplier.len(), rows.perimeter_multiplier.len());
+        let mut f = Mat::zeros(inside + around + usize::from(rows.balance_multiplier.is_some()), loads.ncols());
+        let multipliers = self.load_multipliers(s, rows)?;
         for k in 0..loads.ncols() {
             let (load, f) = (loads.col_as_slice(k), f.col_as_slice_mut(k));
-            f[..inside].iter_mut().zip(load).zip(&scales).for_each(|((f, load), scale)| *f = scale * load);
-            if rows.balance_scale.is_some() {
-                f[inside + around] = scales[inside] * load[inside];
+            f[..inside]
+                .iter_mut()
+                .zip(load)
+                .zip(&multipliers)
+                .for_each(|((f, load), multiplier)| *f = multiplier * load);
+            if rows.balance_multiplier.is_some() {
+                f[inside + around] = multipliers[inside] * load[inside];
             }
         }
         Ok(f)
     }
 
     /// What the entries of a load are multiplied with in F of subdomain s; the last is zero where there is no flux balance.
-    pub fn load_scales(&self, s: usize, rows: &DataRows) -> Result<Vec<f64>> {
+    pub fn load_multipliers(&self, s: usize, rows: &DataRows) -> Result<Vec<f64>> {
         let shape = self.decomposition.subdomains[s].map.shape();
         let first = &self.collocations.of(shape).interior[..1];
         // A unit that varies is refused beforehand: see `Problem::validate`.
         let unit = self.equation.load_unit(&Places::new(self.decomposition, s, first))?.map_or(1.0, |unit| unit[0]);
-        let balance = rows.balance_scale.unwrap_or_default();
-        Ok(rows.interior_scale.iter().chain([&balance]).map(|scale| scale / unit).collect())
+        let balance = rows.balance_multiplier.unwrap_or_default();
+        Ok(rows.interior_multiplier.iter().chain([&balance]).map(|multiplier| multiplier / unit).collect())
     }
 
     /// Writes boundary values into a column of F of subdomain s.
     pub fn set_boundary_values(&self, s: usize, rows: &DataRows, data: &Data, column: &mut [f64]) -> Result<()> {
-        let (inside, around) = (rows.interior_scale.len(), rows.perimeter_scale.len());
+        let (inside, around) = (rows.interior_multiplier.len(), rows.perimeter_multiplier.len());
         self.boundary_values(rows, data, s, &mut column[inside..inside + around])
     }
 
@@ -167,7 +175,7 @@ impl RightHandSide<'_> {
             };
             let values = Places::new(self.decomposition, s, &xi).plain_values(values, &key)?;
             for (&row, value) in at.iter().zip(values) {
-                out[row] = rows.perimeter_scale[row] * value;
+                out[row] = rows.perimeter_multiplier[row] * value;
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! How a number changes with a field: weights of the field and of its gradient at points,
+//! How a number changes with a field: cotangents of the field and of its gradient at points,
 //!
 //! ```text
 //! dJ = sum_i  value_i delta(x_i) + slope_i . grad delta(x_i)
@@ -10,6 +10,7 @@
 use rayon::prelude::*;
 
 use crate::base::error::Result;
+use crate::base::parallel::in_order;
 use crate::domain::decomposition::Decomposition;
 use crate::domain::map::Point;
 use crate::local::places::Places;
@@ -17,13 +18,13 @@ use crate::problem::field::FieldRef;
 use crate::problem::model::{Diffusion, Problem};
 use crate::problem::operators::Coefficients;
 
-/// Weights at points of one subdomain.
+/// Cotangents at points of one subdomain.
 #[derive(Debug, Clone)]
 pub(crate) struct Site {
     pub subdomain: usize,
     pub xi: Vec<Point>,
     pub value: Vec<f64>,
-    /// Weights of the derivatives in x and y, where the gradient of the field is taken.
+    /// Those of the derivatives in x and y, where the gradient of the field is taken.
     pub slope: Option<[Vec<f64>; 2]>,
 }
 
@@ -37,7 +38,7 @@ pub struct Sensitivity {
 
 /// A [`Sensitivity`] as arrays, one entry for each point.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Weights {
+pub struct AtPoints {
     /// Where the points are.
     pub x: Vec<f64>,
     /// Where the points are.
@@ -72,13 +73,12 @@ impl Sensitivity {
             }
             Ok(sum)
         };
-        let terms: Vec<Result<f64>> = self.sites.par_iter().map(term).collect();
-        terms.into_iter().sum()
+        Ok(in_order(self.sites.par_iter().map(term))?.iter().sum())
     }
 
-    /// The weights as arrays.
-    pub fn weights(&self, decomposition: &Decomposition) -> Weights {
-        let mut out = Weights::default();
+    /// The cotangents as arrays.
+    pub fn at_points(&self, decomposition: &Decomposition) -> AtPoints {
+        let mut out = AtPoints::default();
         for site in &self.sites {
             let map = decomposition.subdomains[site.subdomain].map.as_ref();
             for (i, &xi) in site.xi.iter().enumerate() {
@@ -149,60 +149,61 @@ impl Sensitivities {
         self.all().zip(other.all()).for_each(|(mine, theirs)| mine.sites.append(&mut theirs.sites));
     }
 
-    /// Adds weights of an operator of second order, one for each point: of `-a : D^2 - (div a - b) . grad + c`.
-    pub(crate) fn add_operator(&mut self, diffusion: &Diffusion, at: (usize, &[Point]), weights: &[[f64; 6]]) {
-        let part = |k: usize, sign: f64| weights.iter().map(|w| sign * w[k]).collect::<Vec<f64>>();
-        let zero = || vec![0.0; weights.len()];
+    /// Adds cotangents of an operator of second order, one for each point: of `-a : D^2 - (div a - b) . grad + c`.
+    pub(crate) fn add_operator(&mut self, diffusion: &Diffusion, at: (usize, &[Point]), cotangents: &[[f64; 6]]) {
+        let column = |k: usize, sign: f64| cotangents.iter().map(|w| sign * w[k]).collect::<Vec<f64>>();
+        let zero = || vec![0.0; cotangents.len()];
         match diffusion {
             Diffusion::Scalar(_) => {
-                let value = weights.iter().map(|w| -w[3] - w[5]).collect();
-                self.diffusion[0].push(at, value, Some([part(1, -1.0), part(2, -1.0)]));
+                let value = cotangents.iter().map(|w| -w[3] - w[5]).collect();
+                self.diffusion[0].push(at, value, Some([column(1, -1.0), column(2, -1.0)]));
             }
             Diffusion::Tensor(_) => {
                 // div a = (d_x a11 + d_y a21, d_x a12 + d_y a22), and a12 and a21 meet in the mixed derivative.
                 let slopes = [
-                    [part(1, -1.0), zero()],
-                    [part(2, -1.0), zero()],
-                    [zero(), part(1, -1.0)],
-                    [zero(), part(2, -1.0)],
+                    [column(1, -1.0), zero()],
+                    [column(2, -1.0), zero()],
+                    [zero(), column(1, -1.0)],
+                    [zero(), column(2, -1.0)],
                 ];
                 for ((entry, k), slope) in self.diffusion.iter_mut().zip([3, 4, 4, 5]).zip(slopes) {
-                    entry.push(at, part(k, -1.0), Some(slope));
+                    entry.push(at, column(k, -1.0), Some(slope));
                 }
             }
         }
-        self.add_lower_order(at, weights);
+        self.add_lower_order(at, cotangents);
     }
 
-    /// Adds weights of `b . grad + c`.
-    pub(crate) fn add_lower_order(&mut self, at: (usize, &[Point]), weights: &[[f64; 6]]) {
-        let part = |k: usize| weights.iter().map(|w| w[k]).collect::<Vec<f64>>();
+    /// Adds cotangents of `b . grad + c`.
+    pub(crate) fn add_lower_order(&mut self, at: (usize, &[Point]), cotangents: &[[f64; 6]]) {
+        let column = |k: usize| cotangents.iter().map(|w| w[k]).collect::<Vec<f64>>();
         for (k, component) in self.advection.iter_mut().enumerate() {
-            component.push(at, part(1 + k), None);
+            component.push(at, column(1 + k), None);
         }
         for reaction in &mut self.reaction {
-            reaction.push(at, part(0), None);
+            reaction.push(at, column(0), None);
         }
     }
 
-    /// Adds weights of the operators `n . a grad` at points with normals n.
+    /// Adds cotangents of the operators `n . a grad` at points with normals n.
     pub(crate) fn add_flux(
         &mut self,
         diffusion: &Diffusion,
         at: (usize, &[Point]),
         normals: &[Point],
-        weights: &[[f64; 2]],
+        cotangents: &[[f64; 2]],
     ) {
         // n . (a grad u) = sum_ij n_i a_ij u_j
-        let part = |i: usize, j: usize| normals.iter().zip(weights).map(|(n, w)| n[i] * w[j]).collect::<Vec<f64>>();
+        let column =
+            |i: usize, j: usize| normals.iter().zip(cotangents).map(|(n, w)| n[i] * w[j]).collect::<Vec<f64>>();
         match diffusion {
             Diffusion::Scalar(_) => {
-                let value = part(0, 0).iter().zip(part(1, 1)).map(|(a, b)| a + b).collect();
+                let value = column(0, 0).iter().zip(column(1, 1)).map(|(a, b)| a + b).collect();
                 self.diffusion[0].push(at, value, None);
             }
             Diffusion::Tensor(_) => {
                 for (k, entry) in self.diffusion.iter_mut().enumerate() {
-                    entry.push(at, part(k / 2, k % 2), None);
+                    entry.push(at, column(k / 2, k % 2), None);
                 }
             }
         }
@@ -210,7 +211,7 @@ impl Sensitivities {
 }
 
 impl Sensitivity {
-    /// Adds weights at points of a subdomain.
+    /// Adds cotangents at points of a subdomain.
     pub(crate) fn push(&mut self, (subdomain, xi): (usize, &[Point]), value: Vec<f64>, slope: Option<[Vec<f64>; 2]>) {
         self.sites.push(Site { subdomain, xi: xi.to_vec(), value, slope });
     }

@@ -1,4 +1,4 @@
-//! From the adjoint of one subdomain to weights of the coefficients and data that its rows are made of.
+//! From the adjoint of one subdomain to cotangents of the coefficients and data that its rows are made of.
 //!
 //! With `y = K^+ v`, `v = F + E u` and the residual `r = v - K y`, a change of K, F and A changes a number with the gradient h in
 //! y and the multipliers m of the fluxes by
@@ -7,8 +7,8 @@
 //! dJ = p' (dF - dK y) + r' dK w - m' dA y,     p = K^+' h,   w = (K' K)^-1 h.
 //! ```
 //!
-//! The term with r makes it exact where the solution is not resolved. A row whose scale changes, in K and F alike, gives
-//! `2 p_i r_i dlog(scale)`.
+//! The term with r makes it exact where the solution is not resolved. A row whose multiplier changes, in K and F alike, gives
+//! `2 p_i r_i dlog(multiplier)`.
 
 use faer::Mat;
 
@@ -16,10 +16,10 @@ use crate::base::error::Result;
 use crate::domain::collocation::Collocation;
 use crate::domain::decomposition::Behind;
 use crate::domain::map::{Map, Point, magnification, side_speed};
-use crate::local::basis::{Part, ReferenceBasis};
+use crate::local::basis::{ReferenceBasis, Zone};
 use crate::local::carried::carries;
 use crate::local::local_factor::product;
-use crate::local::operator::{Weights, flux_symbols, interior_symbols};
+use crate::local::operator::{Weighting, flux_symbols, interior_symbols};
 use crate::local::places::Scene;
 use crate::local::right_hand_side::DataRows;
 use crate::local::sensitivity::Sensitivities;
@@ -41,10 +41,10 @@ impl PartTables {
         let perimeter: Vec<Point> = collocation.perimeter.iter().map(|node| node.xi).collect();
         let first = [0, 1, 2];
         PartTables {
-            interior: basis.derivatives_in(Part::Interior, &collocation.interior, &[0, 1, 2, 3, 4, 5]),
-            perimeter: basis.derivatives_in(Part::Perimeter, &perimeter, &first),
-            around: basis.derivatives_in(Part::Around, &collocation.integration.around, &first),
-            inside: basis.derivatives_in(Part::Inside, &collocation.integration.inside, &first),
+            interior: basis.derivatives_in(Zone::Interior, &collocation.interior, &[0, 1, 2, 3, 4, 5]),
+            perimeter: basis.derivatives_in(Zone::Perimeter, &perimeter, &first),
+            around: basis.derivatives_in(Zone::Around, &collocation.integration.around, &first),
+            inside: basis.derivatives_in(Zone::Inside, &collocation.integration.inside, &first),
         }
     }
 }
@@ -53,7 +53,7 @@ impl PartTables {
 pub(crate) struct LocalAdjoint<'a> {
     pub scene: Scene<'a>,
     pub collocation: &'a Collocation,
-    pub weights: Weights,
+    pub weighting: Weighting,
     /// The subdomain.
     pub s: usize,
     pub rows: &'a DataRows,
@@ -70,22 +70,22 @@ pub(crate) struct LocalAdjoint<'a> {
     pub m: Vec<f64>,
 }
 
-/// Derivatives of y and w at the points of a part.
+/// Derivatives of y and w at the points of a zone.
 struct Both {
     /// The table of one derivative below that of the other.
     values: Mat<f64>,
-    points: usize,
+    count: usize,
 }
 
 impl Both {
     /// The k-th derivative of y at point i.
     fn y(&self, k: usize, i: usize) -> f64 {
-        self.values[(k * self.points + i, 0)]
+        self.values[(k * self.count + i, 0)]
     }
 
-    /// The weight of the k-th derivative at point i in a row with p and r.
-    fn weight(&self, k: usize, i: usize, p: f64, r: f64) -> f64 {
-        r * self.values[(k * self.points + i, 1)] - p * self.y(k, i)
+    /// The cotangent of the k-th derivative at point i in a row with p and r.
+    fn cotangent(&self, k: usize, i: usize, p: f64, r: f64) -> f64 {
+        r * self.values[(k * self.count + i, 1)] - p * self.y(k, i)
     }
 }
 
@@ -101,7 +101,7 @@ struct OnPiece {
 }
 
 impl LocalAdjoint<'_> {
-    /// The weights of all that the rows are made of.
+    /// The cotangents of all that the rows are made of.
     pub fn sensitivities(&self) -> Result<Sensitivities> {
         let mut out = Sensitivities::none(self.scene.problem);
         let unit = self.load_unit()?;
@@ -121,19 +121,19 @@ impl LocalAdjoint<'_> {
         Ok(out)
     }
 
-    /// y and w at the points of a part, with so many derivatives in its table.
+    /// y and w at the points of a zone, with so many derivatives in its table.
     fn both(&self, table: &Mat<f64>, derivatives: usize) -> Both {
-        let points = table.nrows() / derivatives;
-        Both { values: product(table.as_ref(), self.coefficients.as_ref()), points }
+        let count = table.nrows() / derivatives;
+        Both { values: product(table.as_ref(), self.coefficients.as_ref()), count }
     }
 
     fn map(&self) -> &dyn Map {
         self.scene.decomposition.subdomains[self.s].map.as_ref()
     }
 
-    /// The row of the flux balance, with its scale.
+    /// The row of the flux balance, with its multiplier.
     fn balance(&self) -> Option<(usize, f64)> {
-        self.rows.balance_scale.map(|scale| (self.p.len() - 1, scale))
+        self.rows.balance_multiplier.map(|multiplier| (self.p.len() - 1, multiplier))
     }
 
     /// The rows with the source.
@@ -159,10 +159,11 @@ impl LocalAdjoint<'_> {
     }
 
     fn add_source(&self, unit: f64, out: &mut Sensitivities) {
-        let interior = self.rows.interior_scale.iter().zip(self.p).map(|(scale, p)| scale * p / unit).collect();
+        let interior =
+            self.rows.interior_multiplier.iter().zip(self.p).map(|(multiplier, p)| multiplier * p / unit).collect();
         out.source.push((self.s, &self.collocation.interior), interior, None);
-        if let Some((row, scale)) = self.balance() {
-            let inside = self.areas().iter().map(|area| self.p[row] * scale * area / unit).collect();
+        if let Some((row, multiplier)) = self.balance() {
+            let inside = self.areas().iter().map(|area| self.p[row] * multiplier * area / unit).collect();
             out.source.push((self.s, &self.collocation.integration.inside), inside, None);
         }
     }
@@ -186,8 +187,8 @@ impl LocalAdjoint<'_> {
         for OnPiece { part, start, xi, .. } in self.conditions() {
             for (pair, sensitivity) in out.boundary[part].iter_mut().enumerate() {
                 let first = pair * self.rows.nodes.len() + start;
-                let weight = |row: usize| self.p[inside + row] * self.rows.perimeter_scale[row];
-                sensitivity.push((self.s, &xi), (first..first + xi.len()).map(weight).collect(), None);
+                let cotangent = |row: usize| self.p[inside + row] * self.rows.perimeter_multiplier[row];
+                sensitivity.push((self.s, &xi), (first..first + xi.len()).map(cotangent).collect(), None);
             }
         }
     }
@@ -202,20 +203,20 @@ impl LocalAdjoint<'_> {
         let total: f64 = sizes.iter().zip(&areas).map(|(size, area)| size * area).sum();
         let [balance_p, balance_r] = self.balance_terms();
         let both = self.both(&self.tables.interior, 6);
-        let weight = |(i, frame): (usize, Frame)| {
-            let (p, r, scale) = (self.p[i], self.r[i], self.rows.interior_scale[i]);
-            let mut weights = Symbol::ZERO;
+        let cotangent = |(i, frame): (usize, Frame)| {
+            let (p, r, multiplier) = (self.p[i], self.r[i], self.rows.interior_multiplier[i]);
+            let mut cotangents = Symbol::ZERO;
             for k in 0..6 {
-                weights.0[k] = scale * both.weight(k, i, p, r);
+                cotangents.0[k] = multiplier * both.cotangent(k, i, p, r);
             }
-            if self.weights != Weights::Unit {
+            if self.weighting != Weighting::Unit {
                 let by_size = -2.0 * (p * r / sizes[i] + balance_p * balance_r * areas[i] / total);
-                weights = weights.plus(equation.size_slopes(&symbols[i]).scaled(by_size));
+                cotangents = cotangents.plus(equation.size_slopes(&symbols[i]).scaled(by_size));
             }
-            first_six(&frame.pull_back_transposed(&weights))
+            first_six(&frame.pull_back_transposed(&cotangents))
         };
-        let weights: Vec<[f64; 6]> = Frame::at(map, xi).enumerate().map(weight).collect();
-        out.add_operator(diffusion, (self.s, xi), &weights);
+        let cotangents: Vec<[f64; 6]> = Frame::at(map, xi).enumerate().map(cotangent).collect();
+        out.add_operator(diffusion, (self.s, xi), &cotangents);
         Ok(())
     }
 
@@ -231,29 +232,29 @@ impl LocalAdjoint<'_> {
                 Some(k) => places.boundary_values(k, "boundary")?,
                 None => vec![0.0; xi.len()],
             };
-            let weight = |(i, frame): (usize, Frame)| {
+            let cotangent = |(i, frame): (usize, Frame)| {
                 let row = self.rows.interior() + start + i;
-                let (p, r, scale) = (self.p[row], self.r[row], self.rows.perimeter_scale[start + i]);
-                let mut weights = Symbol::ZERO;
+                let (p, r, multiplier) = (self.p[row], self.r[row], self.rows.perimeter_multiplier[start + i]);
+                let mut cotangents = Symbol::ZERO;
                 for a in 0..3 {
-                    weights.0[a] = scale * both.weight(a, nodes[i], p, r);
+                    cotangents.0[a] = multiplier * both.cotangent(a, nodes[i], p, r);
                 }
-                if self.weights != Weights::Unit {
+                if self.weighting != Weighting::Unit {
                     let [_, f0, f1, ..] = fluxes[i].0;
                     let length = f0.hypot(f1);
-                    let by_scale = -2.0 * p * r / (length + k[i].abs());
+                    let by_multiplier = -2.0 * p * r / (length + k[i].abs());
                     let sign = if k[i] == 0.0 { 0.0 } else { k[i].signum() };
-                    weights.0[0] += by_scale * sign;
-                    weights.0[1] += by_scale * f0 / length;
-                    weights.0[2] += by_scale * f1 / length;
+                    cotangents.0[0] += by_multiplier * sign;
+                    cotangents.0[1] += by_multiplier * f0 / length;
+                    cotangents.0[2] += by_multiplier * f1 / length;
                 }
-                first_six(&frame.pull_back_transposed(&weights))
+                first_six(&frame.pull_back_transposed(&cotangents))
             };
-            let weights: Vec<[f64; 6]> = Frame::at(self.map(), &xi).enumerate().map(weight).collect();
-            let along: Vec<[f64; 2]> = weights.iter().map(|w| [w[1], w[2]]).collect();
+            let cotangents: Vec<[f64; 6]> = Frame::at(self.map(), &xi).enumerate().map(cotangent).collect();
+            let along: Vec<[f64; 2]> = cotangents.iter().map(|w| [w[1], w[2]]).collect();
             out.add_flux(diffusion, (self.s, &xi), &places.normals(side), &along);
             if coefficient.is_some() {
-                out.robin[part].push((self.s, &xi), weights.iter().map(|w| w[0]).collect(), None);
+                out.robin[part].push((self.s, &xi), cotangents.iter().map(|w| w[0]).collect(), None);
             }
         }
         Ok(())
@@ -272,30 +273,30 @@ impl LocalAdjoint<'_> {
             }
             let nodes: Vec<usize> = layout.fluxes[start..end].iter().map(|&place| layout.nodes[place]).collect();
             let xi: Vec<Point> = nodes.iter().map(|&node| self.collocation.perimeter[node].xi).collect();
-            let weight = |(i, frame): (usize, Frame)| {
-                let factor = -m[i] * self.rows.flux_scale;
+            let cotangent = |(i, frame): (usize, Frame)| {
+                let factor = -m[i] * self.rows.flux_multiplier;
                 in_x_and_y(&frame, [1, 2].map(|k| factor * both.y(k, nodes[i])))
             };
-            let weights: Vec<[f64; 2]> = Frame::at(self.map(), &xi).enumerate().map(weight).collect();
+            let cotangents: Vec<[f64; 2]> = Frame::at(self.map(), &xi).enumerate().map(cotangent).collect();
             let normals = self.scene.places(self.s, &xi).normals(piece.side);
-            out.add_flux(diffusion, (self.s, &xi), &normals, &weights);
+            out.add_flux(diffusion, (self.s, &xi), &normals, &cotangents);
             if let Behind::Edge { edge, .. } = piece.behind
                 && carries(&self.scene, self.collocation, &self.scene.decomposition.edges[edge])?.is_some()
             {
-                let weight = |(i, n): (usize, &Point)| {
-                    let factor = m[i] * self.rows.flux_scale * both.y(0, nodes[i]);
+                let cotangent = |(i, n): (usize, &Point)| {
+                    let factor = m[i] * self.rows.flux_multiplier * both.y(0, nodes[i]);
                     [0.0, factor * n[0], factor * n[1], 0.0, 0.0, 0.0]
                 };
-                let weights: Vec<[f64; 6]> = normals.iter().enumerate().map(weight).collect();
-                out.add_lower_order((self.s, &xi), &weights);
+                let cotangents: Vec<[f64; 6]> = normals.iter().enumerate().map(cotangent).collect();
+                out.add_lower_order((self.s, &xi), &cotangents);
             }
         }
         Ok(())
     }
 
-    /// The flux balance, but for its scale.
+    /// The flux balance, but for its multiplier.
     fn add_balance(&self, diffusion: &Diffusion, out: &mut Sensitivities) -> Result<()> {
-        let Some((row, scale)) = self.balance() else { return Ok(()) };
+        let Some((row, multiplier)) = self.balance() else { return Ok(()) };
         let (p, r, rule, map) = (self.p[row], self.r[row], &self.collocation.integration, self.map());
         let sign = self.scene.problem.equation.flux_sign();
         let sides = self.collocation.shape.sides();
@@ -304,32 +305,32 @@ impl LocalAdjoint<'_> {
         for side in 0..sides {
             let first = side * per_side;
             let xi = &rule.around[first..first + per_side];
-            let weight = |(i, frame): (usize, Frame)| {
+            let cotangent = |(i, frame): (usize, Frame)| {
                 let length = side_speed(map, side, map.jacobian(xi[i]));
-                let factor = sign * scale * rule.around_weights[first + i] * length;
-                in_x_and_y(&frame, [1, 2].map(|k| factor * both.weight(k, first + i, p, r)))
+                let factor = sign * multiplier * rule.around_weights[first + i] * length;
+                in_x_and_y(&frame, [1, 2].map(|k| factor * both.cotangent(k, first + i, p, r)))
             };
-            let weights: Vec<[f64; 2]> = Frame::at(map, xi).enumerate().map(weight).collect();
-            out.add_flux(diffusion, (self.s, xi), &self.scene.places(self.s, xi).normals(side), &weights);
+            let cotangents: Vec<[f64; 2]> = Frame::at(map, xi).enumerate().map(cotangent).collect();
+            out.add_flux(diffusion, (self.s, xi), &self.scene.places(self.s, xi).normals(side), &cotangents);
         }
         if !out.advection.is_empty() || !out.reaction.is_empty() {
             let (xi, areas) = (&rule.inside, self.areas());
             let both = self.both(&self.tables.inside, 3);
-            let weight = |(i, frame): (usize, Frame)| {
-                let mut weights = Symbol::ZERO;
+            let cotangent = |(i, frame): (usize, Frame)| {
+                let mut cotangents = Symbol::ZERO;
                 for k in 0..3 {
-                    weights.0[k] = scale * areas[i] * both.weight(k, i, p, r);
+                    cotangents.0[k] = multiplier * areas[i] * both.cotangent(k, i, p, r);
                 }
-                first_six(&frame.pull_back_transposed(&weights))
+                first_six(&frame.pull_back_transposed(&cotangents))
             };
-            let weights: Vec<[f64; 6]> = Frame::at(map, xi).enumerate().map(weight).collect();
-            out.add_lower_order((self.s, xi), &weights);
+            let cotangents: Vec<[f64; 6]> = Frame::at(map, xi).enumerate().map(cotangent).collect();
+            out.add_lower_order((self.s, xi), &cotangents);
         }
         Ok(())
     }
 }
 
-/// Weights of derivatives in reference coordinates as weights of those in x and y.
+/// Cotangents of derivatives in reference coordinates as cotangents of those in x and y.
 fn in_x_and_y(frame: &Frame, [w0, w1]: [f64; 2]) -> [f64; 2] {
     let i = &frame.inverse;
     [i[0][0] * w0 + i[1][0] * w1, i[0][1] * w0 + i[1][1] * w1]

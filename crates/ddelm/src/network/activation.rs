@@ -101,10 +101,10 @@ impl Activation {
         assert!(order <= 4 && out.len() == order + 1, "order {order}, {} slices", out.len());
         assert!(out.iter().all(|out| out.len() == z.len()), "slices of different lengths");
         let mut block = RidgeBlock::new(self, order);
-        for points in blocks(z.len()) {
-            block.set(&z[points.clone()]);
+        for range in blocks(z.len()) {
+            block.set(&z[range.clone()]);
             for (k, out) in out.iter_mut().enumerate() {
-                out[points.clone()].copy_from_slice(&block.sigma(k)[..points.len()]);
+                out[range.clone()].copy_from_slice(&block.sigma(k)[..range.len()]);
             }
         }
     }
@@ -131,10 +131,10 @@ impl Activation {
         let terms = || coefficients.iter().enumerate().filter_map(|(a, c)| c.map(|c| (a, c)));
         let Some(order) = terms().map(|(a, _)| order(a)).max() else { return };
         let mut block = RidgeBlock::new(self, order);
-        for points in blocks(x.len()) {
-            block.set_ridge(w, b, &x[points.clone()], &y[points.clone()]);
+        for range in blocks(x.len()) {
+            block.set_ridge(w, b, &x[range.clone()], &y[range.clone()]);
             for (a, c) in terms() {
-                block.add_product(self::order(a), power(w, a), &c[points.clone()], &mut out[points.clone()]);
+                block.add_product(self::order(a), power(w, a), &c[range.clone()], &mut out[range.clone()]);
             }
         }
     }
@@ -148,12 +148,12 @@ impl Activation {
         assert!(x.len() == y.len() && out.len() == sums.len() * x.len(), "slices of different lengths");
         let Some(order) = sums.iter().flatten().map(|&a| order(a)).max() else { return };
         let mut block = RidgeBlock::new(self, order);
-        for points in blocks(x.len()) {
-            block.set_ridge(w, b, &x[points.clone()], &y[points.clone()]);
+        for range in blocks(x.len()) {
+            block.set_ridge(w, b, &x[range.clone()], &y[range.clone()]);
             for (out, sum) in out.chunks_exact_mut(x.len()).zip(sums) {
                 let factor: f64 = sum.iter().map(|&a| power(w, a)).sum();
                 let sigma = block.sigma(self::order(sum[0]));
-                out[points.clone()].iter_mut().zip(sigma).for_each(|(out, sigma)| *out = factor * sigma);
+                out[range.clone()].iter_mut().zip(sigma).for_each(|(out, sigma)| *out = factor * sigma);
             }
         }
     }
@@ -185,25 +185,25 @@ impl Activation {
         let mut block = RidgeBlock::new(self, order);
         let mut sums = vec![Sums::zeros(x.len().min(BLOCK)); derivatives.len()];
         let mut values = [0.0; BLOCK];
-        for points in blocks(x.len()) {
+        for range in blocks(x.len()) {
             sums.iter_mut().for_each(Sums::clear);
-            let values = &mut values[..points.len()];
+            let values = &mut values[..range.len()];
             for k in 0..polynomials {
                 for (sums, &a) in sums.iter_mut().zip(derivatives) {
-                    polynomial::column(k, a, &x[points.clone()], &y[points.clone()], values);
+                    polynomial::column(k, a, &x[range.clone()], &y[range.clone()], values);
                     sums.add(neurons.coefficient(k), values);
                 }
             }
             for j in 0..count {
                 let w = [weights_x[j], weights_y[j]];
-                block.set_ridge(w, biases[j], &x[points.clone()], &y[points.clone()]);
+                block.set_ridge(w, biases[j], &x[range.clone()], &y[range.clone()]);
                 for (sums, &a) in sums.iter_mut().zip(derivatives) {
-                    let sigma = &block.sigma(self::order(a))[..points.len()];
+                    let sigma = &block.sigma(self::order(a))[..range.len()];
                     sums.add(neurons.coefficient(polynomials + j).times(power(w, a)), sigma);
                 }
             }
             for (out, sums) in out.iter_mut().zip(&sums) {
-                out[points.clone()].iter_mut().zip(sums.rounded()).for_each(|(out, sum)| *out = sum);
+                out[range.clone()].iter_mut().zip(sums.rounded()).for_each(|(out, sum)| *out = sum);
             }
         }
     }
@@ -221,8 +221,8 @@ fn power(w: [f64; 2], a: usize) -> f64 {
 }
 
 /// The ranges of points that fill one block each.
-fn blocks(points: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
-    (0..points).step_by(BLOCK).map(move |start| start..points.min(start + BLOCK))
+fn blocks(count: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
+    (0..count).step_by(BLOCK).map(move |start| start..count.min(start + BLOCK))
 }
 
 #[cfg(test)]
@@ -381,16 +381,16 @@ mod tests {
 
     #[test]
     fn derivative_columns_are_columns_one_by_one() {
-        let points = BLOCK + 21;
-        let (x, y, one) = (numbers(points, 20), numbers(points, 21), vec![1.0; points]);
+        let count = BLOCK + 21;
+        let (x, y, one) = (numbers(count, 20), numbers(count, 21), vec![1.0; count]);
         for activation in ALL {
             let sums = [vec![5], vec![0], vec![13], vec![3, 5]];
-            let mut found = vec![f64::NAN; 4 * points];
+            let mut found = vec![f64::NAN; 4 * count];
             activation.derivative_columns([1.2, -0.4], 0.2, &x, &y, &sums, &mut found);
-            for (found, sum) in found.chunks_exact(points).zip(sums) {
+            for (found, sum) in found.chunks_exact(count).zip(sums) {
                 let mut coefficients = [None; 15];
                 sum.iter().for_each(|&a| coefficients[a] = Some(&one[..]));
-                let mut expected = vec![f64::NAN; points];
+                let mut expected = vec![f64::NAN; count];
                 activation.column([1.2, -0.4], 0.2, &x, &y, &coefficients, &mut expected);
                 // A sum is rounded in another order.
                 let tolerance = if sum.len() == 1 { 0.0 } else { 4.0 * f64::EPSILON };
@@ -403,14 +403,14 @@ mod tests {
 
     #[test]
     fn network_sums_of_a_point_do_not_depend_on_its_company() {
-        let (points, neurons) = (BLOCK + 45, 50);
+        let (count, neurons) = (BLOCK + 45, 50);
         let [wx, wy, b, c] = [10, 11, 12, 13].map(|seed| numbers(neurons, seed));
-        let (x, y) = (numbers(points, 14), numbers(points, 15));
+        let (x, y) = (numbers(count, 14), numbers(count, 15));
         let network = Neurons { polynomials: 0, weights: [&wx, &wy], biases: &b, coefficients: &c, remainders: &[] };
         for activation in ALL {
             let all: Vec<usize> = (0..15).collect();
             let together = summed(activation, network, &x, &y, &all);
-            for i in 0..points {
+            for i in 0..count {
                 for (alone, together) in summed(activation, network, &x[i..=i], &y[i..=i], &all).iter().zip(&together) {
                     assert_eq!(alone[0].to_bits(), together[i].to_bits());
                 }
@@ -456,15 +456,15 @@ mod tests {
         fn network_sums_are_the_naive_sums(
             activation in prop::sample::select(ALL.to_vec()),
             derivatives in prop::collection::vec(0..15usize, 0..6),
-            (neurons, points) in (0..20usize, 0..20usize),
+            (neurons, count) in (0..20usize, 0..20usize),
             seed in any::<u64>(),
         ) {
             let [wx, wy, b, c] = [1, 2, 3, 4].map(|k| numbers(neurons, seed ^ k));
-            let (x, y) = (numbers(points, seed ^ 5), numbers(points, seed ^ 6));
+            let (x, y) = (numbers(count, seed ^ 5), numbers(count, seed ^ 6));
             let network = Neurons { polynomials: 0, weights: [&wx, &wy], biases: &b, coefficients: &c, remainders: &[] };
             let sums = summed(activation, network, &x, &y, &derivatives);
             for (sums, &a) in sums.iter().zip(&derivatives) {
-                for i in 0..points {
+                for i in 0..count {
                     let term = |j: usize| c[j] * ridge(activation, [wx[j], wy[j]], b[j], x[i], y[i], a);
                     prop_assert!((sums[i] - (0..neurons).map(term).sum::<f64>()).abs() < 1e-13);
                 }

@@ -75,10 +75,10 @@ impl Frame {
         out
     }
 
-    /// The transpose of [`Frame::pull_back`] on operators of at most second order: from weights of the coefficients in reference
-    /// coordinates to weights of those in x and y.
-    pub fn pull_back_transposed(&self, weights: &Symbol) -> Symbol {
-        let (w, i) = (&weights.0, &self.inverse);
+    /// The transpose of [`Frame::pull_back`] on operators of at most second order: from cotangents of the coefficients in reference
+    /// coordinates to cotangents of those in x and y.
+    pub fn pull_back_transposed(&self, cotangents: &Symbol) -> Symbol {
+        let (w, i) = (&cotangents.0, &self.inverse);
         let mut out = Symbol::TRACE.scaled(w[0]);
         let leading = [[w[3], w[4]], [w[4], w[5]]];
         let mut g = [[0.0; 2]; 2];

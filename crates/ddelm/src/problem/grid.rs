@@ -103,7 +103,7 @@ impl Grid {
     ) -> std::result::Result<(), Failure> {
         let ny = self.y.len();
         for (p, (&x, &y)) in at.x.iter().zip(at.y).enumerate() {
-            let (Some((i, wx)), Some((j, wy))) = (weights(&self.x, x), weights(&self.y, y)) else {
+            let (Some((i, wx)), Some((j, wy))) = (basis_at(&self.x, x), basis_at(&self.y, y)) else {
                 return Err(self.outside(x, y).into());
             };
             let corners = [i * ny + j, i * ny + j + 1, (i + 1) * ny + j, (i + 1) * ny + j + 1].map(|k| self.knots[k]);
@@ -135,7 +135,7 @@ impl Grid {
         // Of f, f_x, f_y and f_xy at the knots.
         let mut knots = [(); 4].map(|()| vec![0.0; nx * ny]);
         for (p, (&x, &y)) in at[0].iter().zip(at[1]).enumerate() {
-            let (Some((i, wx)), Some((j, wy))) = (weights(&self.x, x), weights(&self.y, y)) else {
+            let (Some((i, wx)), Some((j, wy))) = (basis_at(&self.x, x), basis_at(&self.y, y)) else {
                 let hint = "give a grid that covers the domain";
                 return Err(Error::input("points", format!("({x}, {y})"), self.outside(x, y), hint));
             };
@@ -200,7 +200,7 @@ impl Field for Grid {
 
 /// The interval of a point, and what the values and the slopes at its ends count there: value left, value right, slope left, slope
 /// right, for the derivatives of order 0, 1 and 2. `None` outside of the knots.
-fn weights(knots: &[f64], t: f64) -> Option<(usize, [[f64; 4]; 3])> {
+fn basis_at(knots: &[f64], t: f64) -> Option<(usize, [[f64; 4]; 3])> {
     let (first, last) = (knots[0], knots[knots.len() - 1]);
     let margin = ROUNDING * (last - first).max(first.abs()).max(last.abs());
     if !(first - margin..=last + margin).contains(&t) {
@@ -278,21 +278,21 @@ impl Spline {
     }
 
     /// The transpose of [`Spline::slopes`].
-    fn slopes_transposed(&self, weights: &[f64], columns: usize) -> Vec<f64> {
+    fn slopes_transposed(&self, cotangents: &[f64], columns: usize) -> Vec<f64> {
         let (n, h) = (self.diagonal.len(), &self.h);
-        let mut out = vec![0.0; weights.len()];
+        let mut out = vec![0.0; cotangents.len()];
         let mut z = vec![0.0; n];
         for c in 0..columns {
             for i in 0..n {
                 let before = if i == 0 { 0.0 } else { self.upper[i - 1] * z[i - 1] };
-                z[i] = (weights[i * columns + c] - before) / self.diagonal[i];
+                z[i] = (cotangents[i * columns + c] - before) / self.diagonal[i];
             }
             for i in (0..n - 1).rev() {
                 z[i] -= self.factor[i + 1] * z[i + 1];
             }
-            let mut slope = |i: usize, weight: f64| {
-                out[(i + 1) * columns + c] += weight / h[i];
-                out[i * columns + c] -= weight / h[i];
+            let mut slope = |i: usize, cotangent: f64| {
+                out[(i + 1) * columns + c] += cotangent / h[i];
+                out[i * columns + c] -= cotangent / h[i];
             };
             let ends = [(0, [0, 1]), (n - 1, [n - 2, n - 3])];
             for (i, [first, second]) in ends {
@@ -341,13 +341,14 @@ mod tests {
         let values: Vec<f64> = (0..20).map(number).collect();
         let grid = Grid::new(x, y, values.clone()).unwrap();
         let (px, py) = ([0.1, 0.4, 0.95, 1.0], [-0.7, 0.1, 0.6, 1.0]);
-        let weights = [1, 2, 3].map(|k| (0..4).map(|i| number(7 * k + i)).collect::<Vec<f64>>());
+        let cotangents = [1, 2, 3].map(|k| (0..4).map(|i| number(7 * k + i)).collect::<Vec<f64>>());
         let at = Samples::at(&px, &py);
         let (mut f, mut fx, mut fy) = ([0.0; 4], [0.0; 4], [0.0; 4]);
         grid.values(&at, &mut f).unwrap();
         grid.gradients(&at, &mut fx, &mut fy).unwrap();
-        let expected: f64 = (0..4).map(|p| weights[0][p] * f[p] + weights[1][p] * fx[p] + weights[2][p] * fy[p]).sum();
-        let found = grid.transposed([&px, &py], weights.each_ref().map(Vec::as_slice)).unwrap();
+        let expected: f64 =
+            (0..4).map(|p| cotangents[0][p] * f[p] + cotangents[1][p] * fx[p] + cotangents[2][p] * fy[p]).sum();
+        let found = grid.transposed([&px, &py], cotangents.each_ref().map(Vec::as_slice)).unwrap();
         let found: f64 = found.iter().zip(&values).map(|(a, b)| a * b).sum();
         assert!((found - expected).abs() < 1e-12 * expected.abs(), "{found} {expected}");
         let outside = grid.transposed([&[2.0], &[0.0]], [&[1.0], &[0.0], &[0.0]]).unwrap_err().to_string();

@@ -39,18 +39,18 @@ pub const fn pair(i: usize, j: usize) -> usize {
 
 impl Jets {
     /// Zeros at so many points.
-    pub fn new(points: usize) -> Self {
+    pub fn new(count: usize) -> Self {
         let mut jets = Jets::default();
-        jets.reset(points);
+        jets.reset(count);
         jets
     }
 
     /// Zeros at so many points, in the same memory.
-    pub fn reset(&mut self, points: usize) {
+    pub fn reset(&mut self, count: usize) {
         let arrays = std::iter::once(&mut self.value).chain(&mut self.first).chain(&mut self.second);
         for array in arrays {
             array.clear();
-            array.resize(points, 0.0);
+            array.resize(count, 0.0);
         }
     }
 

@@ -159,20 +159,20 @@ impl Problem {
     /// What a condition on the flux has beside the flux, `k u`, or the derivative of `k u - g` at the state. The key is for
     /// messages.
     pub fn condition_terms(&self, condition: &Condition, key: &str, at: &dyn Coefficients) -> Result<Vec<Symbol>> {
-        let points = at.points().0.len();
+        let count = at.points().0.len();
         let coefficient = match condition.row(0) {
             BoundaryRow::Flux(coefficient) => coefficient,
             BoundaryRow::Trace(_) => None,
         };
         let Some(state) = at.state() else {
-            let Some(k) = coefficient else { return Ok(vec![Symbol::ZERO; points]) };
+            let Some(k) = coefficient else { return Ok(vec![Symbol::ZERO; count]) };
             return Ok(at.boundary_values(k, key)?.into_iter().map(|k| Symbol::TRACE.scaled(k)).collect());
         };
-        let mut terms = Jets::new(points);
+        let mut terms = Jets::new(count);
         if let Some(k) = coefficient {
             let k = match k.depends_on().state {
                 true => at.jets(k, key)?,
-                false => Jets { value: at.boundary_values(k, key)?, ..Jets::new(points) },
+                false => Jets { value: at.boundary_values(k, key)?, ..Jets::new(count) },
             };
             add_product(&mut terms, &k, U, state.u);
         }
@@ -180,7 +180,7 @@ impl Problem {
         if g.depends_on().state {
             subtract(&mut terms, &at.jets(g, key)?);
         }
-        Ok((0..points).map(|i| derivative(&terms, i)).collect())
+        Ok((0..count).map(|i| derivative(&terms, i)).collect())
     }
 }
 
@@ -213,13 +213,13 @@ impl<'a> SecondOrder<'a> {
 
     /// The components of the flux with their derivatives.
     fn flux(&self, at: &dyn Coefficients, state: State<'_>) -> Result<[Jets; 2]> {
-        let points = state.u.len();
-        let mut flux = [Jets::new(points), Jets::new(points)];
+        let count = state.u.len();
+        let mut flux = [Jets::new(count), Jets::new(count)];
         let jets = |field: &FieldRef| at.jets(field, DIFFUSION);
         match self.diffusion {
             Diffusion::Scalar(a) => {
                 let a = jets(a)?;
-                let zero = vec![0.0; points];
+                let zero = vec![0.0; count];
                 self.check_ellipticity(at, [&a.value, &zero, &zero, &a.value])?;
                 add_product(&mut flux[0], &a, UX, state.ux);
                 add_product(&mut flux[1], &a, UY, state.uy);

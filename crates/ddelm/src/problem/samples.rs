@@ -70,8 +70,8 @@ impl<'a> Samples<'a> {
 
     /// The blocks of at most `size` points, in order.
     pub fn blocks(self, size: usize) -> impl Iterator<Item = Self> {
-        let points = self.len();
-        (0..points).step_by(size).map(move |start| self.block(start..points.min(start + size)))
+        let count = self.len();
+        (0..count).step_by(size).map(move |start| self.block(start..count.min(start + size)))
     }
 }
 

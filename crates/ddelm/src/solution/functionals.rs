@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 
 use crate::base::error::{Error, Result};
+use crate::base::parallel::in_order;
 use crate::domain::collocation::Integration;
 use crate::domain::map::{Point, magnification, side_speed, unit_normal};
 use crate::domain::sample::Sample;
@@ -63,8 +64,7 @@ impl Solution {
             let terms = rule.inside.iter().zip(&rule.inside_weights).zip(values);
             Ok(terms.map(|((&xi, w), value)| w * magnification(map.jacobian(xi)) * value).sum())
         };
-        let found: Vec<Result<f64>> = (0..self.decomposition.len()).into_par_iter().map(one).collect();
-        found.into_iter().sum()
+        Ok(in_order((0..self.decomposition.len()).into_par_iter().map(one))?.iter().sum())
     }
 
     /// What flows out through a part of the boundary, by its number: the integral of `n . a grad u`, or of the normal derivative
@@ -85,8 +85,7 @@ impl Solution {
             }
             Ok(sum)
         };
-        let found: Vec<Result<f64>> = (0..self.decomposition.len()).into_par_iter().map(one).collect();
-        found.into_iter().sum()
+        Ok(in_order((0..self.decomposition.len()).into_par_iter().map(one))?.iter().sum())
     }
 
     /// The largest value of u, and where it is.

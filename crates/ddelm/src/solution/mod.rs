@@ -3,6 +3,7 @@
 pub mod drawing;
 pub mod evaluate;
 pub mod functionals;
+pub(crate) mod norms;
 #[cfg(feature = "save")]
 pub mod save;
 pub mod tails;

@@ -216,20 +216,7 @@ fn tensors(solution: &Solution) -> Vec<Tensor> {
 
 /// The content of a file that is in memory, or what is wrong with it.
 pub fn decode(bytes: &[u8]) -> std::result::Result<Saved, String> {
-    let (_, header) =
-        SafeTensors::read_metadata(bytes).map_err(|e| format!("it is not in the safetensors format ({e})"))?;
-    let text = header.metadata().as_ref().and_then(|m| m.get(ENTRY)).ok_or("it has no metadata of ours")?;
-    let broken = |e: serde_json::Error| format!("its metadata is broken: {e}");
-    let Version { version } = serde_json::from_str(text).map_err(broken)?;
-    if version > VERSION {
-        return Err(format!("version {version} of the format is newer than this program, which reads up to {VERSION}"));
-    }
-    let metadata: Metadata = serde_json::from_str(text).map_err(broken)?;
-    if version < MIRRORED && matches!(metadata.geometry, Geometry::Rings { .. }) {
-        return Err(format!(
-            "its rings are those of version {version}, and those of version {MIRRORED} run otherwise: solve again"
-        ));
-    }
+    let metadata = metadata_of(bytes)?;
     let tensors = Tensors::parse(bytes)?;
 
     // The coefficients must be there before the geometry is built: a damaged file cannot ask for all the memory.
@@ -261,17 +248,7 @@ pub fn decode(bytes: &[u8]) -> std::result::Result<Saved, String> {
         true => tensors.shaped("remainders", &[subdomains, neurons])?,
         false => &[],
     };
-    let (polynomials, low, low_remainders) = match tensors.0.contains_key("polynomials") {
-        true => {
-            let polynomials = tensors.get("polynomials", 2)?.0[1];
-            if polynomials > polynomial::count(polynomial::MOST_DEGREE) {
-                return Err(format!("there are {polynomials} polynomials, more than this program knows"));
-            }
-            let shape = [subdomains, polynomials];
-            (polynomials, tensors.shaped("polynomials", &shape)?, tensors.shaped("polynomial_remainders", &shape)?)
-        }
-        false => (0, &[][..], &[][..]),
-    };
+    let (polynomials, low, low_remainders) = tensors.polynomials(subdomains)?;
     let values = tensors.get("interface_values", 1)?.1;
     let points = tensors.shaped("interface_points", &[values.len(), 2])?;
 
@@ -306,6 +283,25 @@ pub fn decode(bytes: &[u8]) -> std::result::Result<Saved, String> {
     Ok(Saved { solution, problem: metadata.problem })
 }
 
+/// What a file says about itself, if this program can read it.
+fn metadata_of(bytes: &[u8]) -> std::result::Result<Metadata, String> {
+    let (_, header) =
+        SafeTensors::read_metadata(bytes).map_err(|e| format!("it is not in the safetensors format ({e})"))?;
+    let text = header.metadata().as_ref().and_then(|m| m.get(ENTRY)).ok_or("it has no metadata of ours")?;
+    let broken = |e: serde_json::Error| format!("its metadata is broken: {e}");
+    let Version { version } = serde_json::from_str(text).map_err(broken)?;
+    if version > VERSION {
+        return Err(format!("version {version} of the format is newer than this program, which reads up to {VERSION}"));
+    }
+    let metadata: Metadata = serde_json::from_str(text).map_err(broken)?;
+    if version < MIRRORED && matches!(metadata.geometry, Geometry::Rings { .. }) {
+        return Err(format!(
+            "its rings are those of version {version}, and those of version {MIRRORED} run otherwise: solve again"
+        ));
+    }
+    Ok(metadata)
+}
+
 /// The tensors of a file as numbers.
 struct Tensors(BTreeMap<String, (Vec<usize>, Vec<f64>)>);
 
@@ -322,6 +318,19 @@ impl Tensors {
             tensors.insert(name, (view.shape().to_vec(), numbers));
         }
         Ok(Tensors(tensors))
+    }
+
+    /// The number of polynomials, their coefficients and the remainders of these; older files have none.
+    fn polynomials(&self, subdomains: usize) -> std::result::Result<(usize, &[f64], &[f64]), String> {
+        if !self.0.contains_key("polynomials") {
+            return Ok((0, &[], &[]));
+        }
+        let polynomials = self.get("polynomials", 2)?.0[1];
+        if polynomials > polynomial::count(polynomial::MOST_DEGREE) {
+            return Err(format!("there are {polynomials} polynomials, more than this program knows"));
+        }
+        let shape = [subdomains, polynomials];
+        Ok((polynomials, self.shaped("polynomials", &shape)?, self.shaped("polynomial_remainders", &shape)?))
     }
 
     /// The shape and the numbers of a tensor with so many axes.

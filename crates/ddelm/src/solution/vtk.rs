@@ -22,6 +22,7 @@ use rayon::prelude::*;
 
 use crate::base::atomic;
 use crate::base::error::{Error, Result};
+use crate::base::parallel::in_order;
 use crate::domain::decomposition::Decomposition;
 use crate::domain::map::Point;
 use crate::domain::sample::Sample;
@@ -75,7 +76,7 @@ fn cells_per_side(resolution: usize) -> Result<usize> {
 
 /// The patches of these subdomains.
 fn patches(solution: &Solution, problem: Option<&Problem>, of: &[usize], resolution: usize) -> Result<Vec<Patch>> {
-    of.par_iter().map(|&s| Patch::new(solution, problem, s, resolution)).collect()
+    in_order(of.par_iter().map(|&s| Patch::new(solution, problem, s, resolution)))
 }
 
 /// How the points of a patch are joined to cells.
@@ -180,8 +181,8 @@ pub fn vectors_of(x: &[f64], y: &[f64]) -> Vec<[f64; 3]> {
 }
 
 /// u and its gradient as everybody gets them at these points, also where patches meet.
-fn gradients(solution: &Solution, s: usize, xi: &[Point], points: &Sample) -> Gradients {
-    let mut found = solution.gradients(&points.x, &points.y);
+fn gradients(solution: &Solution, s: usize, xi: &[Point], sample: &Sample) -> Gradients {
+    let mut found = solution.gradients(&sample.x, &sample.y);
     // A point on a curved boundary may be rounded out of the domain.
     let lost: Vec<usize> = (0..xi.len()).filter(|&k| found.u[k].is_nan()).collect();
     let local = solution.local_gradients(s, &lost.iter().map(|&k| xi[k]).collect::<Vec<_>>());

@@ -61,12 +61,12 @@ impl Found {
     }
 }
 
-/// Weights of differences on nine points with distance one: `weights[d][i]` for derivative d at the origin.
+/// Coefficients of differences on nine points with distance one: `coefficients[d][i]` for derivative d at the origin.
 ///
 /// # References
 ///
 /// B. Fornberg, *Generation of finite difference formulas on arbitrarily spaced grids*, Math. Comp. 51 (1988).
-fn weights(first: f64) -> [[f64; WIDTH]; 5] {
+fn coefficients(first: f64) -> [[f64; WIDTH]; 5] {
     let at = |i: usize| first + i as f64;
     let mut w = [[0.0; WIDTH]; 5];
     w[0][0] = 1.0;
@@ -96,8 +96,8 @@ fn weights(first: f64) -> [[f64; WIDTH]; 5] {
 /// Nine by nine points along two directions at right angles.
 struct Stencil {
     step: f64,
-    weights: [[[f64; WIDTH]; 5]; 2],
-    points: Sample,
+    coefficients: [[[f64; WIDTH]; 5]; 2],
+    sample: Sample,
     subdomain: usize,
 }
 
@@ -116,18 +116,23 @@ impl Stencil {
             [0, 1].map(|a| origin[a] + s * p[a] + t * q[a])
         };
         let (x, y) = (0..WIDTH * WIDTH).map(point).map(|p| (p[0], p[1])).unzip();
-        Stencil { step, weights: first.map(weights), points: Sample::within(subdomain, x, y), subdomain: number }
+        Stencil {
+            step,
+            coefficients: first.map(coefficients),
+            sample: Sample::within(subdomain, x, y),
+            subdomain: number,
+        }
     }
 
     fn values(&self, field: &dyn Field, key: &str) -> Result<Vec<f64>> {
-        self.points.values(field, key, self.subdomain)
+        self.sample.values(field, key, self.subdomain)
     }
 
     /// The derivative of order p in the first and q in the second direction.
     fn derivative(&self, values: &[f64], p: usize, q: usize) -> Found {
         let mut found = Found::default();
-        for (row, a) in values.chunks(WIDTH).zip(&self.weights[0][p]) {
-            for (value, b) in row.iter().zip(&self.weights[1][q]) {
+        for (row, a) in values.chunks(WIDTH).zip(&self.coefficients[0][p]) {
+            for (value, b) in row.iter().zip(&self.coefficients[1][q]) {
                 found.value += a * b * value;
                 found.rounding += f64::EPSILON * (a * b * value).abs();
             }
@@ -320,13 +325,13 @@ mod tests {
     use crate::problem::gallery;
 
     #[test]
-    fn weights_are_those_of_the_tables() {
-        let middle = weights(-4.0);
+    fn difference_coefficients_are_those_of_the_tables() {
+        let middle = coefficients(-4.0);
         let second = [-1.0 / 560.0, 8.0 / 315.0, -0.2, 1.6, -205.0 / 72.0];
         second.iter().zip(middle[2]).for_each(|(a, b)| assert!((a - b).abs() < 1e-13));
         let fourth = [7.0 / 240.0, -2.0 / 5.0, 169.0 / 60.0, -122.0 / 15.0, 91.0 / 8.0];
         fourth.iter().zip(middle[4]).for_each(|(a, b)| assert!((a - b).abs() < 1e-12, "{a} {b}"));
-        assert!((weights(0.0)[1][0] + 761.0 / 280.0).abs() < 1e-12);
+        assert!((coefficients(0.0)[1][0] + 761.0 / 280.0).abs() < 1e-12);
     }
 
     #[test]

@@ -16,8 +16,8 @@ use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
 use crate::base::progress::{Progress, Stage};
 use crate::domain::decomposition::Decomposition;
-use crate::local::local_factor::{Columns, matrices};
-use crate::local::operator::perimeter_kinds;
+use crate::local::matrices::{Columns, LocalProblem};
+use crate::local::perimeter::perimeter_kinds;
 use crate::local::places::Scene;
 use crate::local::right_hand_side::{DataRows, RightHandSide};
 use crate::method::report::{FeaturesReport, InterfaceReport, RankSpan, Report, Seconds};
@@ -54,7 +54,7 @@ pub fn solve(
     let clock = Instant::now();
     let plan = Plan::new(problem, decomposition.clone(), settings)?;
     let stages = Stages { plan: &plan, scene: Scene::linear(problem, &decomposition), progress };
-    let Assembled { scales, rows, .. } = stages.assemble()?;
+    let Assembled { units, rows, .. } = stages.assemble()?;
     let (collocations, networks, numbering) = (&plan.collocations, &plan.networks, &plan.portion.whole);
     let side = RightHandSide { equation: &problem.equation, decomposition: &decomposition, collocations };
     let mut blocks = Vec::with_capacity(decomposition.len());
@@ -66,15 +66,16 @@ pub fn solve(
         let all_fluxes: Vec<usize> = (0..rows.layout.fluxes.len() * numbering.pairs).collect();
         let (truncation, cut) = (settings.truncation, settings.feature_cut(collocation.rows()));
         let columns = Columns::Features { network, truncation, cut, guarded: false, shortest: false };
-        let (k, a) = matrices(columns, collocation, &rows, &all_fluxes);
+        let (rows, flux_rows, weighting) = (&*rows, &all_fluxes[..], stages.plan.weighting);
+        let (k, a) = LocalProblem { columns, collocation, rows, weighting, trace_rows: &[], flux_rows }.matrices();
         let gather = numbering.gather(place, &rows.layout);
-        let scale = |jump: usize| rows.flux_scale[numbering.jump_place(jump).1];
+        let multiplier = |jump: usize| rows.flux_multiplier[numbering.jump_place(jump).1];
         let mut trace = vec![None; k.nrows()];
         gather.unknowns.iter().for_each(|&(row, unknown)| trace[inside + row] = Some(unknown));
-        let unit = |jump: usize| flux_unit(numbering, &scales, jump) / scale(jump);
+        let unit = |jump: usize| flux_unit(numbering, &units, jump) / multiplier(jump);
         let jumps = gather.fluxes.iter().map(|&(row, jump)| (row, jump, unit(jump))).collect();
         let f = side
-            .of(s, &DataRows::new(&rows, perimeter_kinds(&stages.scene, collocation, s)), &[problem.data()])?
+            .of(s, &DataRows::new(rows, perimeter_kinds(&stages.scene, collocation, s)), &[problem.data()])?
             .col_as_slice(0)
             .to_vec();
         blocks.push(Block { k: k.into_inner(), a: a.into_inner(), f, trace, jumps });

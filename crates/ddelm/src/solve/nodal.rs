@@ -215,7 +215,7 @@ impl Nodal {
             return Ok((loads, outcome));
         };
         let maker = self.solver.right_hand_side();
-        let scales = |k: usize| maker.load_scales(self.solver.locals[k].subdomain, &self.solver.data_rows[k]);
+        let scales = |k: usize| maker.load_multipliers(self.solver.locals[k].subdomain, &self.solver.data_rows[k]);
         let scales: Vec<Vec<f64>> = (0..loads.len()).map(scales).collect::<Result<_>>()?;
         // Without boundary values the rows that data enter are those of the load, in its order.
         let data = |k: usize, c: usize, rows: &[usize], out: &mut [f64]| {

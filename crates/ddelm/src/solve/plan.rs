@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
+use crate::base::parallel::in_order;
 use crate::domain::collocation::{Collocations, collocations};
 use crate::domain::decomposition::Decomposition;
 use crate::domain::gluing::fold_at;
@@ -19,7 +20,7 @@ use crate::exchange::Serial;
 use crate::interface::{Exchange, Numbering, Partition, Portion, agreed};
 use crate::local::basis::{Needed, Recipe, ReferenceBasis};
 use crate::local::fit::Fit;
-use crate::local::operator::Weights;
+use crate::local::operator::Weighting;
 use crate::method::cost::Cost;
 use crate::method::settings::{Method, Settings, Sharing};
 use crate::network::features::{Distribution, FeatureNetwork, Networks};
@@ -34,7 +35,7 @@ pub struct Plan {
     /// The order of the equations that it is for.
     order: usize,
     pub(crate) collocations: Collocations,
-    pub(crate) weights: Weights,
+    pub(crate) weighting: Weighting,
     pub(crate) partition: Partition,
     pub(crate) portion: Portion,
     /// The hidden layers of the subdomains of this rank.
@@ -82,7 +83,7 @@ impl Plan {
         let partition = Partition::new(&decomposition, exchange.size())?;
         let numbering = Numbering::new(&decomposition, collocations.any());
         let portion = Portion::new(&decomposition, &partition, exchange.rank(), numbering);
-        let weights = if settings.scaled_rows { Weights::default_for(equation) } else { Weights::Unit };
+        let weighting = if settings.scaled_rows { Weighting::default_for(equation) } else { Weighting::Unit };
         let networks = networks(equation, &decomposition, settings, &collocations, &portion.subdomains)?.shared();
         Ok(Plan {
             exchange,
@@ -90,7 +91,7 @@ impl Plan {
             settings: settings.clone(),
             order: equation.order(),
             collocations,
-            weights,
+            weighting,
             partition,
             portion,
             networks,
@@ -121,7 +122,7 @@ impl Plan {
         let collocation = self.collocations.of(shape);
         let recipe = Recipe {
             network: networks.of(shape).as_ref().clone(),
-            weights: self.weights,
+            weighting: self.weighting,
             truncation: self.settings.truncation,
             cut: self.settings.basis_cut(equation),
             limit: self.settings.kept(collocation.rows()),
@@ -225,9 +226,8 @@ fn networks(
             PerShape::new(&decomposition.shapes(), shared).map(Networks::Shared)
         }
         Sharing::Independent => {
-            let each =
-                of.par_iter().map(|&s| sample(s, decomposition.subdomains[s].map.shape())).collect::<Result<_>>();
-            each.map(Networks::Each)
+            let each = of.par_iter().map(|&s| sample(s, decomposition.subdomains[s].map.shape()));
+            in_order(each).map(Networks::Each)
         }
     }
 }

@@ -8,20 +8,21 @@ use rayon::prelude::*;
 
 use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
+use crate::base::parallel::in_order;
 use crate::base::progress::{Progress, Silent, Stage};
 use crate::domain::decomposition::Decomposition;
 use crate::domain::shape::PerShape;
 use crate::exchange::Serial;
 use crate::interface::{
-    DirectFactor, Exchange, Guess, Interface, Outcome, Over, agreed, conjugate_gradients, refine, refine_jumps,
+    DirectFactor, Exchange, Guess, Interface, Outcome, Over, Refinement, agreed, conjugate_gradients,
 };
 use crate::local::about::Iterate;
 use crate::local::basis::ReferenceBasis;
 use crate::local::image::Image;
 use crate::local::local_factor::{BATCH, Local, LocalData, LocalFactor, affine};
-use crate::local::operator::LocalRows;
 use crate::local::places::Scene;
 use crate::local::right_hand_side::{DataRows, RightHandSide};
+use crate::local::rows::LocalRows;
 use crate::method::report::{FeaturesReport, Seconds};
 use crate::method::settings::{Coupling, InterfaceSolver, Settings};
 use crate::network::features::{FeatureNetwork, Networks};
@@ -264,11 +265,9 @@ impl Solver {
         let data: Vec<Data> =
             data.iter().map(|data| balanced(&self.plan, &self.problem, data)).collect::<Result<_>>()?;
         let right_hand_side = self.right_hand_side();
-        let rhs: Vec<Result<Mat<f64>>> = (self.locals.par_iter().zip(&self.data_rows))
-            .map(|(l, rows)| right_hand_side.of(l.subdomain, rows, &data))
-            .collect();
-        // The error of the first subdomain that has one, whichever thread was first.
-        let rhs: Vec<Mat<f64>> = agreed(exchange, rhs.into_iter().collect::<Result<_>>())?;
+        let rhs =
+            (self.locals.par_iter().zip(&self.data_rows)).map(|(l, rows)| right_hand_side.of(l.subdomain, rows, &data));
+        let rhs = agreed(exchange, in_order(rhs))?;
         let known = self.known(&rhs);
         self.finish(&known, columns, clock.elapsed().as_secs_f64(), progress)
     }
@@ -325,10 +324,10 @@ impl Solver {
         guess: Option<Guess>,
         progress: &dyn Progress,
     ) -> Result<(Mat<f64>, Outcome)> {
-        let refinements = self.plan.settings.refinements;
         match &self.direct {
             Some(factor) => {
-                refine_jumps(&self.interface(), factor.as_ref(), &jumps, squares, refinements, guess, progress)
+                let (interface, steps) = (&self.interface(), self.plan.settings.refinements);
+                Refinement { interface, factor: factor.as_ref(), steps, progress }.solve_jumps(&jumps, squares, guess)
             }
             None => Ok((Mat::zeros(0, jumps.ncols()), Outcome { converged: true, ..Outcome::default() })),
         }
@@ -361,7 +360,10 @@ impl Solver {
             _ if self.plan.decomposition.len() == 1 => {
                 Ok((Mat::zeros(0, columns), Outcome { converged: true, ..Outcome::default() }))
             }
-            Some(factor) => refine(&interface, factor.as_ref(), data, columns, settings.refinements, guess, progress),
+            Some(factor) => {
+                let (factor, steps) = (factor.as_ref(), settings.refinements);
+                Refinement { interface: &interface, factor, steps, progress }.solve(data, columns, guess)
+            }
             None => conjugate_gradients(
                 &interface,
                 data,

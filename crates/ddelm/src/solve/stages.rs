@@ -7,16 +7,20 @@ use faer::Mat;
 use rayon::prelude::*;
 
 use crate::base::error::{Error, Result};
+use crate::base::parallel::in_order;
 use crate::base::progress::{Progress, Stage};
 use crate::domain::collocation::Nodes;
 use crate::domain::shape::{PerShape, Shape};
 use crate::interface::{Gather, Numbering};
 use crate::local::alike::alike;
 use crate::local::basis::{Needed, ReferenceBasis};
-use crate::local::local_factor::{BATCH, Columns, Local, LocalData, LocalFactor};
-use crate::local::operator::{EdgeScale, LocalRows, edge_scale, local_rows, perimeter_kinds};
+use crate::local::local_factor::{BATCH, Local, LocalData, LocalFactor};
+use crate::local::matrices::{Columns, LocalProblem};
+use crate::local::operator::{EdgeUnits, edge_units};
+use crate::local::perimeter::perimeter_kinds;
 use crate::local::places::Scene;
 use crate::local::right_hand_side::DataRows;
+use crate::local::rows::{LocalRows, local_rows};
 use crate::method::report::{FeaturesReport, RankSpan};
 use crate::method::settings::{Coupling, InterfaceSolver};
 use crate::network::features::Networks;
@@ -32,7 +36,7 @@ pub(crate) struct Stages<'a> {
 
 /// The rows of the local problems, and what they act on.
 pub(crate) struct Assembled {
-    pub scales: Vec<EdgeScale>,
+    pub units: Vec<EdgeUnits>,
     /// One for each subdomain; those that are known to be alike share theirs.
     pub rows: Vec<Arc<LocalRows>>,
     pub bases: Option<PerShape<Arc<ReferenceBasis>>>,
@@ -63,34 +67,27 @@ struct SharedFactor {
 impl<'a> Stages<'a> {
     pub fn assemble(&self) -> Result<Assembled> {
         let Stages { plan, scene, progress } = self;
-        let Plan { collocations, weights, networks, portion, .. } = plan;
+        let Plan { collocations, weighting, networks, portion, .. } = plan;
         let Scene { problem, decomposition, .. } = *scene;
-        let (weights, mine) = (*weights, &portion.subdomains);
+        let (weighting, mine) = (*weighting, &portion.subdomains);
         progress.begin(Stage::Assemble, mine.len());
         let here = |edge: usize| portion.numbering.block_size(edge) > 0;
-        let scales: Vec<Result<EdgeScale>> = (decomposition.edges.par_iter().enumerate())
-            .map(|(e, edge)| match here(e) {
-                true => edge_scale(scene, collocations.any(), weights, edge),
-                // Edges of other ranks are never asked for.
-                false => Ok(EdgeScale::UNIT),
-            })
-            .collect();
-        // The first error in order, whichever thread was first.
-        let scales: Vec<EdgeScale> = scales.into_iter().collect::<Result<_>>()?;
+        let units = in_order(decomposition.edges.par_iter().enumerate().map(|(e, edge)| match here(e) {
+            true => edge_units(scene, collocations.any(), weighting, edge),
+            // Edges of other ranks are never asked for.
+            false => Ok(EdgeUnits::UNIT),
+        }))?;
         let alike = match collocations.any().nodes {
-            Nodes::Chebyshev => alike(scene, &scales, mine),
+            Nodes::Chebyshev => alike(scene, &units, mine),
             Nodes::Uniform => (0..mine.len()).collect(),
         };
-        let rows: Vec<Result<Option<Arc<LocalRows>>>> = (mine.par_iter().zip(&alike).enumerate())
-            .map(|(k, (&s, &first))| {
-                stop_if_asked(*progress)?;
-                let collocation = collocations.of(plan.shape(s));
-                let rows = (first == k).then(|| local_rows(scene, collocation, weights, &scales, s)).transpose()?;
-                progress.step();
-                Ok(rows.map(Arc::new))
-            })
-            .collect();
-        let own: Vec<Option<Arc<LocalRows>>> = rows.into_iter().collect::<Result<_>>()?;
+        let own = in_order(mine.par_iter().zip(&alike).enumerate().map(|(k, (&s, &first))| {
+            stop_if_asked(*progress)?;
+            let collocation = collocations.of(plan.shape(s));
+            let rows = (first == k).then(|| local_rows(scene, collocation, weighting, &units, s)).transpose()?;
+            progress.step();
+            Ok::<_, Error>(rows.map(Arc::new))
+        }))?;
         let of_first = |&first: &usize| own[first].clone().expect("the first of its kind has rows of its own");
         let rows: Vec<Arc<LocalRows>> = alike.iter().map(of_first).collect();
         let bases = match networks {
@@ -105,7 +102,7 @@ impl<'a> Stages<'a> {
                 })?)
             }
         };
-        Ok(Assembled { scales, rows, bases })
+        Ok(Assembled { units, rows, bases })
     }
 
     /// What turns data into the right-hand sides of the local problems.
@@ -128,15 +125,16 @@ impl<'a> Stages<'a> {
         let shapes: Vec<Shape> = mine.iter().map(|&s| self.plan.shape(s)).collect();
         let classes = classes(&assembled.rows, &shapes, assembled.bases.is_some());
         self.progress.begin(Stage::Factor, classes.len());
-        let mut factors: Vec<SharedFactor> = classes
+        let found: Vec<OrFailed<SharedFactor>> = classes
             .par_iter()
             .map(|members| {
-                stop_if_asked(self.progress)?;
+                stop_if_asked(self.progress).map_err(|error| Failed { place: members[0], error })?;
                 let factor = self.factor_class(assembled, &places, members, known);
                 self.progress.step();
-                factor.map_err(|e| at_subdomain(e, mine[members[0]]))
+                factor
             })
-            .collect::<Result<_>>()?;
+            .collect();
+        let mut factors = unless_failed(found)?;
         let locals = self.place_locals(assembled, &places, &classes, &factors);
         let found = classes.iter().zip(&mut factors).flat_map(|(members, f)| members.iter().zip(f.data.drain(..)));
         let mut data: Vec<(&usize, LocalData)> = found.collect();
@@ -152,13 +150,15 @@ impl<'a> Stages<'a> {
         places: &[Gather],
         members: &[usize],
         known: Option<&RightHandSides<'_>>,
-    ) -> Result<SharedFactor> {
+    ) -> OrFailed<SharedFactor> {
+        let first = self.plan.portion.subdomains[members[0]];
+        let factor_failed = |error: Error| Failed { place: members[0], error: at_subdomain(error, first) };
         let union = |pick: fn(&Gather) -> &[(usize, usize)]| -> Vec<usize> {
             let rows: BTreeSet<usize> = members.iter().flat_map(|&k| pick(&places[k])).map(|p| p.0).collect();
             rows.into_iter().collect()
         };
         let (trace_rows, flux_rows) = (union(|g| &g.unknowns), union(|g| &g.fluxes));
-        let shape = self.plan.shape(self.plan.portion.subdomains[members[0]]);
+        let shape = self.plan.shape(first);
         let collocation = self.plan.collocations.of(shape);
         let columns = match &assembled.bases {
             Some(bases) => Columns::Basis(bases.of(shape)),
@@ -170,26 +170,24 @@ impl<'a> Stages<'a> {
                 shortest: self.plan.settings.interface == InterfaceSolver::Cg,
             },
         };
-        let (rows, weights) = (&assembled.rows[members[0]], self.plan.weights);
+        let (rows, weighting) = (&*assembled.rows[members[0]], self.plan.weighting);
+        let problem =
+            LocalProblem { columns, collocation, rows, weighting, trace_rows: &trace_rows, flux_rows: &flux_rows };
         let coupling = self.plan.settings.coupling();
-        if let (Some(known), &[k], Columns::Basis(basis), Coupling::FluxBalance) = (known, members, columns, coupling) {
-            let asked = [&trace_rows[..], &flux_rows[..]];
-            let f = known(k)?;
-            let (factor, data) = LocalFactor::for_data(basis, collocation, rows, weights, asked, f)?;
+        if let (Some(known), &[k], Columns::Basis(_), Coupling::FluxBalance) = (known, members, columns, coupling) {
+            let f = known(k).map_err(|error| Failed { place: k, error })?;
+            let (factor, data) = LocalFactor::for_data(&problem, f).map_err(factor_failed)?;
             return Ok(SharedFactor { factor: Arc::new(factor), trace_rows, flux_rows, data: vec![data] });
         }
-        let mut factor = LocalFactor::new(columns, collocation, rows, weights, coupling, &trace_rows, &flux_rows)?;
+        let mut factor = LocalFactor::new(&problem, coupling).map_err(factor_failed)?;
         let mut data = Vec::new();
         if let Some(known) = known {
-            let batch = |members: &[usize]| -> Result<Vec<LocalData>> {
-                let f: Vec<Mat<f64>> = members.iter().map(|&k| known(k)).collect::<Result<_>>()?;
+            let known = |&place: &usize| known(place).map_err(|error| Failed { place, error });
+            let batch = |members: &[usize]| -> OrFailed<Vec<LocalData>> {
+                let f: Vec<Mat<f64>> = members.iter().map(known).collect::<OrFailed<_>>()?;
                 Ok(factor.data_of(&f.iter().collect::<Vec<_>>()))
             };
-            // The first error in order, whichever thread was first.
-            let batches: Vec<Result<Vec<LocalData>>> = members.par_chunks(BATCH).map(batch).collect();
-            for found in batches {
-                data.extend(found?);
-            }
+            data = in_order(members.par_chunks(BATCH).map(batch))?.into_iter().flatten().collect();
             factor.forget();
         }
         Ok(SharedFactor { factor: Arc::new(factor), trace_rows, flux_rows, data })
@@ -220,8 +218,8 @@ impl<'a> Stages<'a> {
         classes: &[Vec<usize>],
         factors: &[SharedFactor],
     ) -> Vec<Local> {
-        let (mine, numbering, scales) =
-            (&self.plan.portion.subdomains, &self.plan.portion.numbering, &assembled.scales);
+        let (mine, numbering, edge_units) =
+            (&self.plan.portion.subdomains, &self.plan.portion.numbering, &assembled.units);
         let mut class_of = vec![0; mine.len()];
         for (class, members) in classes.iter().enumerate() {
             members.iter().for_each(|&k| class_of[k] = class);
@@ -230,9 +228,9 @@ impl<'a> Stages<'a> {
             |rows: &[usize], row: usize| rows.binary_search(&row).expect("the factor has the rows of its members");
         let local = |k: usize| {
             let SharedFactor { factor, trace_rows, flux_rows, .. } = &factors[class_of[k]];
-            let (place, scale) = (&places[k], assembled.rows[k].flux_scale);
+            let (place, multiplier) = (&places[k], assembled.rows[k].flux_multiplier);
             let pair = |jump: usize| numbering.jump_place(jump).1;
-            let unscaled = |value: f64, jump: usize| value / scale[pair(jump)];
+            let unscaled = |value: f64, jump: usize| value / multiplier[pair(jump)];
             Local {
                 subdomain: mine[k],
                 factor: factor.clone(),
@@ -241,12 +239,34 @@ impl<'a> Stages<'a> {
                 blocks: place.blocks.clone(),
                 fluxes: place.fluxes.iter().map(|f| index(flux_rows, f.0)).collect(),
                 jumps: place.fluxes.iter().map(|f| f.1).collect(),
-                lengths: place.fluxes.iter().map(|f| unscaled(flux_length(numbering, scales, f.1), f.1)).collect(),
-                units: place.fluxes.iter().map(|f| unscaled(flux_unit(numbering, scales, f.1), f.1)).collect(),
+                lengths: place.fluxes.iter().map(|f| unscaled(flux_length(numbering, edge_units, f.1), f.1)).collect(),
+                units: place.fluxes.iter().map(|f| unscaled(flux_unit(numbering, edge_units, f.1), f.1)).collect(),
             }
         };
         (0..mine.len()).map(local).collect()
     }
+}
+
+/// The error of a subdomain, by its number among those of this rank.
+struct Failed {
+    place: usize,
+    error: Error,
+}
+
+type OrFailed<T> = std::result::Result<T, Failed>;
+
+/// All factors, or the error of the first subdomain that has one, whichever thread or class was first.
+fn unless_failed(found: Vec<OrFailed<SharedFactor>>) -> Result<Vec<SharedFactor>> {
+    let mut factors = Vec::with_capacity(found.len());
+    let mut failed: Option<Failed> = None;
+    for factor in found {
+        match factor {
+            Ok(factor) => factors.push(factor),
+            Err(e) if failed.as_ref().is_none_or(|first| e.place < first.place) => failed = Some(e),
+            Err(_) => {}
+        }
+    }
+    failed.map_or(Ok(factors), |failed| Err(failed.error))
 }
 
 fn stop_if_asked(progress: &dyn Progress) -> Result<()> {
@@ -321,14 +341,14 @@ fn classes<'a>(rows: &'a [Arc<LocalRows>], shapes: &[Shape], shared: bool) -> Ve
 }
 
 /// The unit of a jump.
-pub(crate) fn flux_unit(numbering: &Numbering, scales: &[EdgeScale], jump: usize) -> f64 {
+pub(crate) fn flux_unit(numbering: &Numbering, units: &[EdgeUnits], jump: usize) -> f64 {
     let (edge, pair, k) = numbering.jump_place(jump);
-    scales[edge].flux_unit(pair, k)
+    units[edge].flux_unit(pair, k)
 }
 
 /// The length that a jump stands for, relative to that of its edge.
-fn flux_length(numbering: &Numbering, scales: &[EdgeScale], jump: usize) -> f64 {
+fn flux_length(numbering: &Numbering, units: &[EdgeUnits], jump: usize) -> f64 {
     let (edge, pair, k) = numbering.jump_place(jump);
     // Only the flux of the last pair is fed by the source.
-    if pair + 1 == numbering.pairs { scales[edge].lengths.get(k).copied().unwrap_or_default() } else { 0.0 }
+    if pair + 1 == numbering.pairs { units[edge].lengths.get(k).copied().unwrap_or_default() } else { 0.0 }
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use crate::base::error::{Error, Result};
+use crate::base::parallel::in_order;
 use crate::base::progress::{Progress, Stage};
 use crate::domain::map::Point;
 use crate::domain::sample::Sample;
@@ -101,10 +102,7 @@ pub fn sweep(
     let mut rows = Vec::with_capacity(count);
     let numbers: Vec<usize> = (0..count).collect();
     for few in numbers.chunks(rayon::current_num_threads().max(1)) {
-        let found: Vec<std::result::Result<Row, Stopped>> = few.par_iter().map(|&index| one(index)).collect();
-        for row in found {
-            rows.push(row?);
-        }
+        rows.extend(in_order(few.par_iter().map(|&index| one(index)))?);
     }
     Ok(rows)
 }

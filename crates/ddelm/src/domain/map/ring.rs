@@ -151,11 +151,6 @@ impl Ring {
         self.corner
     }
 
-    /// Whether the ring has all that is left toward the corner.
-    pub fn is_innermost(&self) -> bool {
-        self.innermost
-    }
-
     /// `delta = d(log rho)/ds` on the inner side, s = 0.
     pub fn inner_speed(&self) -> f64 {
         self.unit_and_speed(0.0)[1]

@@ -52,16 +52,16 @@ impl RidgeBlock {
         self.arch.dispatch(AddProduct { factor, c, sigma: &self.sigma[k][..sums.len()], sums });
     }
 
-    fn apply_activation(&mut self, points: usize) {
+    fn apply_activation(&mut self, count: usize) {
         match self.activation {
-            Activation::Tanh => self.apply_kernel(Tanh, points),
-            Activation::Sin => self.apply_kernel(Sin, points),
-            Activation::Gaussian => self.apply_kernel(Gaussian, points),
+            Activation::Tanh => self.apply_kernel(Tanh, count),
+            Activation::Sin => self.apply_kernel(Sin, count),
+            Activation::Gaussian => self.apply_kernel(Gaussian, count),
         }
     }
 
-    fn apply_kernel<K: Kernel>(&mut self, kernel: K, points: usize) {
-        let (z, sigma) = (&self.z[..points.next_multiple_of(LANES)], &mut self.sigma);
+    fn apply_kernel<K: Kernel>(&mut self, kernel: K, count: usize) {
+        let (z, sigma) = (&self.z[..count.next_multiple_of(LANES)], &mut self.sigma);
         let beyond_range = match self.order {
             0 => self.arch.dispatch(Jets::<K, 0> { kernel, z, sigma }),
             1 => self.arch.dispatch(Jets::<K, 1> { kernel, z, sigma }),
@@ -70,14 +70,14 @@ impl RidgeBlock {
             _ => self.arch.dispatch(Jets::<K, 4> { kernel, z, sigma }),
         };
         if beyond_range {
-            self.correct_beyond(K::RANGE, points);
+            self.correct_beyond(K::RANGE, count);
         }
     }
 
     /// Replaces what the kernel gave at |z| > range.
     #[cold]
-    fn correct_beyond(&mut self, range: f64, points: usize) {
-        for (i, &z) in self.z[..points].iter().enumerate().filter(|(_, z)| z.abs() > range) {
+    fn correct_beyond(&mut self, range: f64, count: usize) {
+        for (i, &z) in self.z[..count].iter().enumerate().filter(|(_, z)| z.abs() > range) {
             for (sigma, derivative) in self.sigma.iter_mut().zip(self.activation.derivatives(z)) {
                 sigma[i] = derivative;
             }

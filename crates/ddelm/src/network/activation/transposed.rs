@@ -10,38 +10,38 @@ use super::block::{BLOCK, RidgeBlock};
 use super::{Activation, blocks, order, power};
 
 impl Activation {
-    /// `sum_i sum_m weights[m][i] (d^alpha_m phi_j)(x_i, y_i)` for every column j: the polynomials, then the ridge functions with these
+    /// `sum_i sum_m cotangents[m][i] (d^alpha_m phi_j)(x_i, y_i)` for every column j: the polynomials, then the ridge functions with these
     /// weights w and biases b; `derivatives` are indices into [`DERIVATIVES`](super::DERIVATIVES).
     ///
     /// # Panics
-    /// If there are not as many weights as points, for each derivative.
+    /// If there are not as many cotangents as points, for each derivative.
     pub fn transposed_sums(
         self,
         polynomials: usize,
         (w, b): ([&[f64]; 2], &[f64]),
         (x, y): (&[f64], &[f64]),
         derivatives: &[usize],
-        weights: &[Vec<f64>],
+        cotangents: &[Vec<f64>],
     ) -> Vec<Twofold> {
-        assert!(weights.iter().all(|c| c.len() == x.len()), "a weight for every point");
-        assert_eq!(derivatives.len(), weights.len(), "as many derivatives as weights");
+        assert!(cotangents.iter().all(|c| c.len() == x.len()), "a cotangent for every point");
+        assert_eq!(derivatives.len(), cotangents.len(), "as many derivatives as cotangents");
         let mut out = vec![Twofold::ZERO; polynomials + b.len()];
         let Some(highest) = derivatives.iter().map(|&a| order(a)).max() else { return out };
         let mut block = RidgeBlock::new(self, highest);
         let mut values = [0.0; BLOCK];
-        for points in blocks(x.len()) {
-            let (x, y) = (&x[points.clone()], &y[points.clone()]);
+        for range in blocks(x.len()) {
+            let (x, y) = (&x[range.clone()], &y[range.clone()]);
             for (k, out) in out[..polynomials].iter_mut().enumerate() {
-                for (&a, weights) in derivatives.iter().zip(weights) {
+                for (&a, cotangents) in derivatives.iter().zip(cotangents) {
                     polynomial::column(k, a, x, y, &mut values[..x.len()]);
-                    *out = out.plus(dot(&weights[points.clone()], &values));
+                    *out = out.plus(dot(&cotangents[range.clone()], &values));
                 }
             }
             for (j, out) in out[polynomials..].iter_mut().enumerate() {
                 let w = [w[0][j], w[1][j]];
                 block.set_ridge(w, b[j], x, y);
-                for (&a, weights) in derivatives.iter().zip(weights) {
-                    *out = out.plus(dot(&weights[points.clone()], block.sigma(order(a))).times(power(w, a)));
+                for (&a, cotangents) in derivatives.iter().zip(cotangents) {
+                    *out = out.plus(dot(&cotangents[range.clone()], block.sigma(order(a))).times(power(w, a)));
                 }
             }
         }
@@ -49,8 +49,8 @@ impl Activation {
     }
 }
 
-/// The sum of the products, as many as there are weights.
-fn dot(weights: &[f64], values: &[f64]) -> Twofold {
-    let product = |(&weight, &value): (&f64, &f64)| Twofold { high: weight, low: 0.0 }.times(value);
-    weights.iter().zip(values).map(product).fold(Twofold::ZERO, Twofold::plus)
+/// The sum of the products, as many as there are cotangents.
+fn dot(cotangents: &[f64], values: &[f64]) -> Twofold {
+    let product = |(&cotangent, &value): (&f64, &f64)| Twofold { high: cotangent, low: 0.0 }.times(value);
+    cotangents.iter().zip(values).map(product).fold(Twofold::ZERO, Twofold::plus)
 }

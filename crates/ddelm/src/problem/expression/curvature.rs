@@ -162,17 +162,17 @@ impl Rows {
     /// The slopes and curvatures of one operation in its operands, and whether it has curvatures; `None` where a field does not know
     /// its own.
     fn parts(&mut self, tape: &Tape, id: Id, at: &Samples<'_>, work: &Values) -> Result<Option<bool>, Failure> {
-        let points = at.len();
-        let value = |id: Id| work.row(id, points);
+        let count = at.len();
+        let value = |id: Id| work.row(id, count);
         if let Op::Field(f, a, b) = tape.ops[id] {
             let there = tape.elsewhere(at, [a, b], [value(a), value(b)]);
             if !tape.fields[f].jets(&there, &mut self.field)? {
                 return Ok(None);
             }
-            self.slopes.left[..points].copy_from_slice(&self.field.first[jets::X]);
-            self.slopes.right[..points].copy_from_slice(&self.field.first[jets::Y]);
+            self.slopes.left[..count].copy_from_slice(&self.field.first[jets::X]);
+            self.slopes.right[..count].copy_from_slice(&self.field.first[jets::Y]);
             for (k, (i, j)) in [(jets::X, jets::X), (jets::X, jets::Y), (jets::Y, jets::Y)].into_iter().enumerate() {
-                self.curvatures[k][..points].copy_from_slice(self.field.second(i, j));
+                self.curvatures[k][..count].copy_from_slice(self.field.second(i, j));
             }
             return Ok(Some(true));
         }
@@ -181,12 +181,12 @@ impl Rows {
         match tape.ops[id] {
             Op::Unary(f, a) => {
                 let Some(curvature) = f.curvature() else { return Ok(Some(false)) };
-                let points = value(a).iter().zip(value(id));
-                self.curvatures[0].iter_mut().zip(points).for_each(|(out, (&a, &v))| *out = curvature(a, v));
+                let pairs = value(a).iter().zip(value(id));
+                self.curvatures[0].iter_mut().zip(pairs).for_each(|(out, (&a, &v))| *out = curvature(a, v));
             }
             Op::Binary(f, a, b) => {
                 let Some(curvatures) = f.curvatures() else { return Ok(Some(false)) };
-                for p in 0..points {
+                for p in 0..count {
                     let found = curvatures(value(a)[p], value(b)[p], value(id)[p]);
                     self.curvatures.iter_mut().zip(found).for_each(|(row, found)| row[p] = found);
                 }
@@ -197,16 +197,16 @@ impl Rows {
     }
 
     /// The chain rule. `both` says whether there is a right operand, `curved` whether there are curvatures.
-    fn combine(&mut self, [a, b]: [Id; 2], both: bool, curved: bool, id: Id, block: usize, points: usize) {
+    fn combine(&mut self, [a, b]: [Id; 2], both: bool, curved: bool, id: Id, block: usize, count: usize) {
         let [aa, ab, bb] = &self.curvatures;
         for k in 0..self.active.len() {
             let has = |l: usize, operand: Id| self.varies[l][operand] && (operand == a || both);
             for l in k..self.active.len() {
-                let first = |l: usize, operand: Id| &self.first[l][operand * block..][..points];
+                let first = |l: usize, operand: Id| &self.first[l][operand * block..][..count];
                 let (before, out) = self.second[pair(k, l)].split_at_mut(id * block);
-                let out = &mut out[..points];
+                let out = &mut out[..count];
                 out.fill(0.0);
-                let second = |operand: Id| &before[operand * block..][..points];
+                let second = |operand: Id| &before[operand * block..][..count];
                 if has(k, a) && has(l, a) {
                     add(out, |p| self.slopes.left[p] * second(a)[p]);
                 }
@@ -230,9 +230,9 @@ impl Rows {
                 }
             }
             let (before, out) = self.first[k].split_at_mut(id * block);
-            let out = &mut out[..points];
+            let out = &mut out[..count];
             out.fill(0.0);
-            let first = |operand: Id| &before[operand * block..][..points];
+            let first = |operand: Id| &before[operand * block..][..count];
             if self.varies[k][a] {
                 add(out, |p| self.slopes.left[p] * first(a)[p]);
             }

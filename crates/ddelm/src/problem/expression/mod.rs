@@ -45,6 +45,7 @@ use crate::base::error::Error;
 use crate::problem::field::{Dependence, Failure, Field, FieldRef, FirstDerivatives, Jets, Samples, same_lengths};
 use crate::problem::jets::X;
 
+mod builder;
 mod curvature;
 mod function;
 mod kernels;

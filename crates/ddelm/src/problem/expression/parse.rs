@@ -6,10 +6,11 @@
 use std::ops::Range;
 
 use super::FormulaError;
+use super::builder::Builder;
 use super::function::{Binary, FUNCTIONS, Function, Unary};
 use super::names::Names;
 use super::spelling::nearest;
-use super::tape::{Builder, Id, Tape, Variable};
+use super::tape::{Id, Tape, Variable};
 use super::token::{Kind, Token, tokens};
 
 /// Names of what is not a function.

@@ -5,8 +5,6 @@
 //! D f(a, b) = f_a D a + f_b D b. Second derivatives are in [`curvature`](super::curvature).
 
 use std::cell::Cell;
-use std::collections::HashMap;
-use std::f64::consts::E;
 use std::mem::take;
 
 use crate::problem::field::{Dependence, Failure, FieldRef, Samples};
@@ -45,7 +43,7 @@ pub(super) enum Op {
 
 impl Op {
     /// The same operation with other operands.
-    fn with_operands(self, mut operand: impl FnMut(Id) -> Id) -> Self {
+    pub(super) fn with_operands(self, mut operand: impl FnMut(Id) -> Id) -> Self {
         match self {
             Op::Constant(_) | Op::Variable(_) => self,
             Op::Unary(f, a) => Op::Unary(f, operand(a)),
@@ -66,190 +64,13 @@ impl Op {
     }
 }
 
-/// Writes a tape: computes with constants at once, and keeps one copy of equal operations.
-#[derive(Default)]
-pub(super) struct Builder {
-    ops: Vec<Op>,
-    known: HashMap<Op, Id>,
-    fields: Vec<FieldRef>,
-    parameters: Vec<(String, f64)>,
-}
-
-impl Builder {
-    /// How many operations there are by now.
-    pub(super) fn len(&self) -> usize {
-        self.ops.len()
-    }
-
-    pub(super) fn constant(&mut self, value: f64) -> Id {
-        self.push(Op::Constant(value.to_bits()))
-    }
-
-    pub(super) fn variable(&mut self, variable: Variable) -> Id {
-        self.push(Op::Variable(variable))
-    }
-
-    /// A parameter as a variable, to take derivatives in it.
-    pub(super) fn parameter(&mut self, name: &str, value: f64) -> Id {
-        let known = self.parameters.iter().position(|(known, _)| known == name);
-        let index = known.unwrap_or_else(|| {
-            self.parameters.push((name.into(), value));
-            self.parameters.len() - 1
-        });
-        self.variable(Variable::Parameter(index))
-    }
-
-    pub(super) fn unary(&mut self, f: Unary, a: Id) -> Id {
-        let Some(a) = self.value(a) else {
-            return self.push(Op::Unary(f, a));
-        };
-        let mut value = [0.0];
-        f.values(&[a], &mut value);
-        self.constant(value[0])
-    }
-
-    pub(super) fn binary(&mut self, f: Binary, a: Id, b: Id) -> Id {
-        if let (Some(a), Some(b)) = (self.value(a), self.value(b)) {
-            let mut value = [0.0];
-            f.values(&[a], &[b], &mut value);
-            return self.constant(value[0]);
-        }
-        match f {
-            Binary::Power => self.power(a, b),
-            Binary::Add | Binary::Multiply => self.push(Op::Binary(f, a.min(b), a.max(b))),
-            _ => self.push(Op::Binary(f, a, b)),
-        }
-    }
-
-    /// a where the condition is not zero, and otherwise b.
-    pub(super) fn select(&mut self, condition: Id, a: Id, b: Id) -> Id {
-        match self.value(condition) {
-            Some(value) if value.is_nan() => condition,
-            Some(value) => {
-                if value != 0.0 {
-                    a
-                } else {
-                    b
-                }
-            }
-            None => self.push(Op::If(condition, a, b)),
-        }
-    }
-
-    /// A user's field at the point (a, b).
-    pub(super) fn field(&mut self, field: &FieldRef, a: Id, b: Id) -> Id {
-        if let Some(value) = field.constant() {
-            return self.constant(value);
-        }
-        let known = self.fields.iter().position(|known| std::sync::Arc::ptr_eq(known, field));
-        let index = known.unwrap_or_else(|| {
-            self.fields.push(field.clone());
-            self.fields.len() - 1
-        });
-        self.push(Op::Field(index, a, b))
-    }
-
-    /// The operations of another tape at the point (x, y), so that its derivatives are exact here, too.
-    pub(super) fn inline(&mut self, tape: &Tape, x: Id, y: Id) -> Id {
-        let mut places = Vec::with_capacity(tape.ops.len());
-        for &op in &tape.ops {
-            let place = match op.with_operands(|operand| places[operand]) {
-                Op::Variable(Variable::X) => x,
-                Op::Variable(Variable::Y) => y,
-                Op::Variable(Variable::Parameter(index)) => {
-                    let (name, value) = &tape.parameters[index];
-                    self.parameter(name, *value)
-                }
-                Op::Unary(f, a) => self.unary(f, a),
-                Op::Binary(f, a, b) => self.binary(f, a, b),
-                Op::If(c, a, b) => self.select(c, a, b),
-                Op::Field(f, a, b) => self.field(&tape.fields[f], a, b),
-                op @ (Op::Constant(_) | Op::Variable(_)) => self.push(op),
-            };
-            places.push(place);
-        }
-        places[places.len() - 1]
-    }
-
-    /// a^b. Small integer powers become products, which are fast and right for negative a.
-    fn power(&mut self, a: Id, b: Id) -> Id {
-        const LARGEST_PRODUCT: f64 = 16.0;
-        match (self.value(a), self.value(b)) {
-            (_, Some(n)) if n.fract() == 0.0 && n.abs() <= LARGEST_PRODUCT => {
-                let product = self.product(a, n.abs() as u32);
-                if n >= 0.0 {
-                    return product;
-                }
-                let one = self.constant(1.0);
-                self.binary(Binary::Divide, one, product)
-            }
-            (_, Some(0.5)) => self.unary(Unary::Sqrt, a),
-            (Some(E), _) => self.unary(Unary::Exp, b),
-            (Some(2.0), _) => self.unary(Unary::Exp2, b),
-            _ => self.push(Op::Binary(Binary::Power, a, b)),
-        }
-    }
-
-    /// a^n by repeated squaring.
-    fn product(&mut self, a: Id, n: u32) -> Id {
-        match n {
-            0 => self.constant(1.0),
-            1 => a,
-            _ => {
-                let root = self.product(a, n / 2);
-                let square = self.binary(Binary::Multiply, root, root);
-                if n.is_multiple_of(2) { square } else { self.binary(Binary::Multiply, square, a) }
-            }
-        }
-    }
-
-    /// The value of a constant.
-    fn value(&self, id: Id) -> Option<f64> {
-        match self.ops[id] {
-            Op::Constant(bits) => Some(f64::from_bits(bits)),
-            _ => None,
-        }
-    }
-
-    fn push(&mut self, op: Op) -> Id {
-        if let Some(&id) = self.known.get(&op) {
-            return id;
-        }
-        let id = self.ops.len();
-        self.ops.push(op);
-        self.known.insert(op, id);
-        id
-    }
-
-    /// The tape that ends with `root`, without the operations that it does not need.
-    pub(super) fn finish(self, root: Id) -> Tape {
-        let mut needed = vec![false; root + 1];
-        needed[root] = true;
-        for id in (0..=root).rev() {
-            if needed[id] {
-                self.ops[id].with_operands(|operand| {
-                    needed[operand] = true;
-                    operand
-                });
-            }
-        }
-        let mut places = vec![0; root + 1];
-        let mut ops = Vec::new();
-        for id in (0..=root).filter(|&id| needed[id]) {
-            places[id] = ops.len();
-            ops.push(self.ops[id].with_operands(|operand| places[operand]));
-        }
-        Tape { ops, fields: self.fields, parameters: self.parameters }
-    }
-}
-
 /// The operations of a formula in order; the last one gives its value.
 #[derive(Clone)]
 pub(super) struct Tape {
     pub(super) ops: Vec<Op>,
     pub(super) fields: Vec<FieldRef>,
     /// Names and values of the parameters that are variables.
-    parameters: Vec<(String, f64)>,
+    pub(super) parameters: Vec<(String, f64)>,
 }
 
 impl Tape {
@@ -394,16 +215,16 @@ impl Tape {
         if !slopes.find(self, id, at, work, wanted)? {
             return Ok(false);
         }
-        let points = at.len();
+        let count = at.len();
         for axis in axes {
             let (before, out) = axis.rows.split_at_mut(id * work.block);
-            let out = &mut out[..points];
-            let row = |operand: Id| &before[operand * work.block..][..points];
+            let out = &mut out[..count];
+            let row = |operand: Id| &before[operand * work.block..][..count];
             match self.ops[id] {
                 // Filled in once and for all.
                 Op::Constant(_) | Op::Variable(_) => (),
                 // Products with the slopes 1 and 0 would let through what is not a number in the branch that does not count.
-                Op::If(c, a, b) => select(work.row(c, points), row(a), row(b), out),
+                Op::If(c, a, b) => select(work.row(c, count), row(a), row(b), out),
                 Op::Unary(_, a) => {
                     out.fill(0.0);
                     add_products(out, &slopes.left, axis.varies[a].then(|| row(a)));
@@ -442,10 +263,10 @@ pub(super) struct Values {
 
 impl Values {
     /// Rows for a tape, with the constants filled in, of at most `block` points.
-    pub(super) fn new(tape: &Tape, points: usize, block: usize) -> Self {
+    pub(super) fn new(tape: &Tape, count: usize, block: usize) -> Self {
         // Functions given from Python cost microseconds a call, so they get more points at a time.
         let largest = if tape.fields.is_empty() { block } else { 8 * block };
-        let block = points.clamp(1, largest);
+        let block = count.clamp(1, largest);
         let mut rows = SPARE.take();
         rows.resize(block * tape.ops.len(), 0.0);
         for (row, op) in rows.chunks_exact_mut(block).zip(&tape.ops) {
@@ -457,13 +278,13 @@ impl Values {
     }
 
     /// The row of an operation.
-    pub(super) fn row(&self, id: Id, points: usize) -> &[f64] {
-        &self.rows[id * self.block..][..points]
+    pub(super) fn row(&self, id: Id, count: usize) -> &[f64] {
+        &self.rows[id * self.block..][..count]
     }
 
     /// The row of the last operation.
-    pub(super) fn last<'a>(&self, rows: &'a [f64], points: usize) -> &'a [f64] {
-        &rows[rows.len() - self.block..][..points]
+    pub(super) fn last<'a>(&self, rows: &'a [f64], count: usize) -> &'a [f64] {
+        &rows[rows.len() - self.block..][..count]
     }
 }
 
@@ -512,9 +333,9 @@ impl Slopes {
         work: &Values,
         wanted: impl Fn(Id) -> bool,
     ) -> Result<bool, Failure> {
-        let points = at.len();
-        let value = |id: Id| work.row(id, points);
-        let (left, right) = (&mut self.left[..points], &mut self.right[..points]);
+        let count = at.len();
+        let value = |id: Id| work.row(id, count);
+        let (left, right) = (&mut self.left[..count], &mut self.right[..count]);
         match tape.ops[id] {
             Op::Constant(_) | Op::Variable(_) | Op::If(..) => (),
             Op::Unary(f, a) => f.slopes(value(a), value(id), left),
@@ -531,62 +352,5 @@ impl Slopes {
             }
         }
         Ok(true)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::problem::field;
-
-    #[test]
-    fn constants_are_computed_at_once() {
-        let mut tape = Builder::default();
-        let (two, three) = (tape.constant(2.0), tape.constant(3.0));
-        let six = tape.binary(Binary::Multiply, two, three);
-        let root = tape.unary(Unary::Negate, six);
-        assert_eq!(tape.finish(root).constant(), Some(-6.0));
-    }
-
-    #[test]
-    fn equal_operations_are_kept_once() {
-        let mut tape = Builder::default();
-        let (x, y) = (tape.variable(Variable::X), tape.variable(Variable::Y));
-        let (xy, yx) = (tape.binary(Binary::Multiply, x, y), tape.binary(Binary::Multiply, y, x));
-        assert_eq!(xy, yx);
-        let (a, b) = (tape.binary(Binary::Subtract, x, y), tape.binary(Binary::Subtract, y, x));
-        assert_ne!(a, b);
-        let sum = tape.binary(Binary::Add, xy, yx);
-        assert_eq!(tape.finish(sum).ops.len(), 4);
-    }
-
-    #[test]
-    fn operations_without_use_are_left_out() {
-        let mut tape = Builder::default();
-        let (x, zero) = (tape.variable(Variable::X), tape.constant(0.0));
-        let sine = tape.unary(Unary::Sin, x);
-        let one = tape.binary(Binary::Power, sine, zero);
-        let root = tape.binary(Binary::Add, x, one);
-        let tape = tape.finish(root);
-        assert_eq!(tape.ops.len(), 3);
-        assert!(tape.ops.iter().all(|op| !matches!(op, Op::Unary(..))));
-    }
-
-    #[test]
-    fn powers_become_products() {
-        for (n, operations) in [(1, 1), (2, 2), (3, 3), (4, 3), (7, 5), (-2, 4)] {
-            let mut tape = Builder::default();
-            let (x, n) = (tape.variable(Variable::X), tape.constant(f64::from(n)));
-            let root = tape.binary(Binary::Power, x, n);
-            assert_eq!(tape.finish(root).ops.len(), operations, "x^{n}");
-        }
-    }
-
-    #[test]
-    fn constant_fields_are_constants() {
-        let mut tape = Builder::default();
-        let x = tape.variable(Variable::X);
-        let root = tape.field(&field::constant(4.0), x, x);
-        assert_eq!(tape.finish(root).constant(), Some(4.0));
     }
 }

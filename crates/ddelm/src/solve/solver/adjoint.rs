@@ -23,16 +23,17 @@ use rayon::prelude::*;
 use self::nonlinear::at_solution;
 use super::{Solver, balanced, by_factor};
 use crate::base::error::{Error, Result};
+use crate::base::parallel::in_order;
 use crate::base::progress::Progress;
 use crate::domain::collocation::Integration;
 use crate::domain::decomposition::Decomposition;
 use crate::domain::map::{Point, magnification, side_speed};
 use crate::domain::sample::Sample;
 use crate::domain::shape::PerShape;
-use crate::interface::refine_transposed;
+use crate::interface::Refinement;
 use crate::local::basis::ReferenceBasis;
 use crate::local::local_factor::{affine, part_of, side_by_side};
-use crate::local::operator::{Weights, flux_symbols};
+use crate::local::operator::{Weighting, flux_symbols};
 use crate::local::places::Scene;
 use crate::local::sensitivity::{Sensitivities, Sensitivity};
 use crate::local::transposed_rows::{LocalAdjoint, PartTables};
@@ -94,10 +95,9 @@ impl Solver {
         self.check_adjoint()?;
         let right_hand_side = self.right_hand_side();
         let posed = balanced(&self.plan, &self.problem, data)?;
-        let rhs: Vec<Result<Mat<f64>>> = (self.locals.par_iter().zip(&self.data_rows))
-            .map(|(local, rows)| right_hand_side.of(local.subdomain, rows, std::slice::from_ref(&posed)))
-            .collect();
-        let rhs: Vec<Mat<f64>> = rhs.into_iter().collect::<Result<_>>()?;
+        let rhs = (self.locals.par_iter().zip(&self.data_rows))
+            .map(|(local, rows)| right_hand_side.of(local.subdomain, rows, std::slice::from_ref(&posed)));
+        let rhs = in_order(rhs)?;
         let known = self.known(&rhs);
         let coupled = self.couple(&known, 1, 0.0, progress)?;
         let rests: Vec<Mat<f64>> = (self.locals.par_iter().zip(&known.local))
@@ -230,8 +230,8 @@ impl Adjoint {
             }
             Ok((seed, Some((s, sample, areas))))
         };
-        let parts: Vec<Result<Part>> = self.solver.locals.par_iter().map(|local| one(local.subdomain)).collect();
-        let (seeds, places): (Vec<_>, Vec<_>) = parts.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        let parts = in_order(self.solver.locals.par_iter().map(|local| one(local.subdomain)))?;
+        let (seeds, places): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         let mut gradient = self.pull(seeds, progress)?;
         gradient.integrand = Some(Integrand { field: field.clone(), places: places.into_iter().flatten().collect() });
         Ok(gradient)
@@ -257,15 +257,15 @@ impl Adjoint {
                 seed.iter_mut().zip(self.seed(s, xi, &symbols)).for_each(|(sum, part)| *sum += part);
                 if let Some(diffusion) = equation.leading() {
                     let Gradients { ux, uy, .. } = self.solution.local_gradients(s, xi);
-                    let weights: Vec<[f64; 2]> =
+                    let cotangents: Vec<[f64; 2]> =
                         (0..xi.len()).map(|i| [lengths[i] * ux[i], lengths[i] * uy[i]]).collect();
-                    direct.add_flux(diffusion, (s, xi), &places.normals(side), &weights);
+                    direct.add_flux(diffusion, (s, xi), &places.normals(side), &cotangents);
                 }
             }
             Ok((seed, direct))
         };
-        let parts: Vec<Result<_>> = self.solver.locals.par_iter().map(|local| one(local.subdomain)).collect();
-        let (seeds, direct): (Vec<_>, Vec<_>) = parts.into_iter().collect::<Result<Vec<_>>>()?.into_iter().unzip();
+        let parts = in_order(self.solver.locals.par_iter().map(|local| one(local.subdomain)))?;
+        let (seeds, direct): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         let mut gradient = self.pull(seeds, progress)?;
         direct.into_iter().for_each(|direct| gradient.fields.add(direct));
         Ok(gradient)
@@ -296,11 +296,11 @@ impl Adjoint {
             return self.zero(s);
         }
         let ReferenceBasis { network, lift, .. } = self.basis(s);
-        let weights: Vec<Vec<f64>> =
+        let cotangents: Vec<Vec<f64>> =
             active.iter().map(|&a| symbols.iter().map(|symbol| symbol.0[a]).collect()).collect();
         let (x, y): (Vec<f64>, Vec<f64>) = xi.iter().map(|p| (p[0], p[1])).unzip();
         let ridges = ([&network.weights[0][..], &network.weights[1][..]], &network.biases[..]);
-        let sums = network.activation.transposed_sums(network.polynomials, ridges, (&x, &y), &active, &weights);
+        let sums = network.activation.transposed_sums(network.polynomials, ridges, (&x, &y), &active, &cotangents);
         lift.apply_transposed(&sums)
     }
 
@@ -314,8 +314,9 @@ impl Adjoint {
             None => solver.locals.iter().map(|local| Mat::zeros(local.factor.d.nrows(), 1)).collect(),
             Some(factor) => {
                 let interface = solver.interface();
-                let (steps, rhs) = (solver.plan.settings.refinements, interface.pull_back(&g));
-                let (m, outcome) = refine_transposed(&interface, factor.as_ref(), &rhs, steps, progress)?;
+                let (factor, steps) = (factor.as_ref(), solver.plan.settings.refinements);
+                let refinement = Refinement { interface: &interface, factor, steps, progress };
+                let (m, outcome) = refinement.solve_transposed(&interface.pull_back(&g))?;
                 if outcome.last_correction > DOUBTFUL {
                     let size = outcome.last_correction;
                     warnings.push(format!("the gradient's interface system is solved to {size:.1e} only"));
@@ -329,7 +330,8 @@ impl Adjoint {
             (0..batch.len()).map(|k| [part_of(&p, k, 1), part_of(&w, k, 1)]).collect()
         });
         let settings = &solver.plan.settings;
-        let weights = if settings.scaled_rows { Weights::default_for(&self.problem.equation) } else { Weights::Unit };
+        let weighting =
+            if settings.scaled_rows { Weighting::default_for(&self.problem.equation) } else { Weighting::Unit };
         let one = |k: usize| {
             let local = &solver.locals[k];
             let subdomain = &solver.plan.decomposition.subdomains[local.subdomain];
@@ -343,7 +345,7 @@ impl Adjoint {
             LocalAdjoint {
                 scene: Scene::linear(&self.linear, &solver.plan.decomposition),
                 collocation,
-                weights,
+                weighting,
                 s: local.subdomain,
                 rows: &solver.data_rows[k],
                 tables: self.tables.of(subdomain.map.shape()),
@@ -355,11 +357,8 @@ impl Adjoint {
             }
             .sensitivities()
         };
-        let parts: Vec<Result<Sensitivities>> = (0..solver.locals.len()).into_par_iter().map(one).collect();
         let mut fields = Sensitivities::none(&self.problem);
-        for part in parts {
-            fields.add(part?);
-        }
+        in_order((0..solver.locals.len()).into_par_iter().map(one))?.into_iter().for_each(|part| fields.add(part));
         self.with_balance(&mut fields);
         let (problem, decomposition) = (self.problem.clone(), solver.plan.decomposition.clone());
         Ok(Gradient { problem, decomposition, fields, mean, integrand: None, state: self.state.clone(), warnings })

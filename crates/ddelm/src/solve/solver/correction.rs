@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::{Coupled, KnownData, Solver, by_factor};
 use crate::base::clock::Instant;
 use crate::base::error::Result;
+use crate::base::parallel::in_order;
 use crate::base::progress::Progress;
 use crate::interface::{Over, agreed};
 use crate::local::about::Iterate;
@@ -77,9 +78,8 @@ impl Solver {
             let load = load.map(|load| load[k].col_as_slice(0));
             LocalResidual::new(&scene, collocation, s, &self.data_rows[k], load)
         };
-        let local: Vec<Result<LocalResidual>> = (0..self.locals.len()).into_par_iter().map(of).collect();
-        // The error of the first subdomain that has one, whichever thread was first.
-        let local: Vec<LocalResidual> = agreed(self.plan.exchange.as_ref(), local.into_iter().collect::<Result<_>>())?;
+        let local = in_order((0..self.locals.len()).into_par_iter().map(of));
+        let local = agreed(self.plan.exchange.as_ref(), local)?;
         let jumps = self.jumps_of(&local);
         let mut sums = [0.0; 2];
         for residual in &local {

@@ -245,7 +245,7 @@ impl Rest {
         let factor = &local.factor;
         // Nothing where it is evaluated, but for the flux balance.
         let mut residual = affine(&data.n, factor.n.as_ref(), values.as_ref()).squared_norm_l2();
-        let Some(scale) = factor.balance else {
+        let Some(multiplier) = factor.balance else {
             return Rest { residual, imbalance: 0.0, flow: 0.0 };
         };
         let flux = affine(&data.flux, factor.d.as_ref(), values.as_ref());
@@ -254,14 +254,14 @@ impl Rest {
         // Fluxes at Gauss nodes times root weight times length are not the flow, but of its size.
         let through = |k: usize| {
             let flows = local.fluxes.iter().zip(&local.lengths).map(|(&row, length)| (flux[(row, k)] * length).abs());
-            flows.sum::<f64>().max((data.load[k] / scale).abs())
+            flows.sum::<f64>().max((data.load[k] / multiplier).abs())
         };
         if data.f.ncols() > 0 {
             residual = (0..flux.ncols()).map(|k| (flux[(last, k)] - data.load[k]).powi(2)).sum();
         }
         Rest {
             residual,
-            imbalance: largest(&|k| ((flux[(last, k)] - data.load[k]) / scale).abs()),
+            imbalance: largest(&|k| ((flux[(last, k)] - data.load[k]) / multiplier).abs()),
             flow: largest(&through),
         }
     }

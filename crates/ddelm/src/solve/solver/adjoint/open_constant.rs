@@ -64,7 +64,7 @@ impl Adjoint {
         let plan = &self.solver.plan;
         for (s, place) in plan.decomposition.subdomains.iter().enumerate() {
             let (map, rule) = (place.map.as_ref(), &plan.collocations.of(place.map.shape()).integration);
-            let lowered = |weights: Vec<f64>| weights.into_iter().map(|w| -share * w).collect();
+            let lowered = |cotangents: Vec<f64>| cotangents.into_iter().map(|w| -share * w).collect();
             fields.source.push((s, &rule.inside), lowered(self.areas(s)), None);
             let per_side = rule.around.len() / map.shape().sides();
             for (side, part) in place.boundaries() {

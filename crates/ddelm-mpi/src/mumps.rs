@@ -10,7 +10,7 @@
 use std::ffi::c_int;
 use std::ptr::{NonNull, null_mut};
 
-use crate::base::error::{Error, Result};
+use ddelm::{Error, Result};
 
 /// The structure of MUMPS, known to `mumps.c` alone.
 #[repr(C)]

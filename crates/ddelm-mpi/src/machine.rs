@@ -16,17 +16,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
 
-use ::mpi::collective::SystemOperation;
-use ::mpi::datatype::PartitionMut;
-use ::mpi::environment::Universe;
-use ::mpi::request::multiple_scope;
-use ::mpi::topology::SimpleCommunicator;
-use ::mpi::traits::{Communicator, CommunicatorCollectives, Destination, Root, Source};
-use ::mpi::{Count, Rank, Threading};
+use mpi::collective::SystemOperation;
+use mpi::datatype::PartitionMut;
+use mpi::environment::Universe;
+use mpi::request::multiple_scope;
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::{Communicator, CommunicatorCollectives, Destination, Root, Source};
+use mpi::{Count, Rank, Threading};
 
-use super::distributed::DistributedFactor;
-use crate::base::error::{Error, Result};
-use crate::interface::{DirectFactor, Exchange, Message, System};
+use ddelm::interface::{DirectFactor, Exchange, Message, System};
+use ddelm::{Error, Result};
+
+use crate::distributed::DistributedFactor;
 
 /// As many ranks as `mpirun` started. Clones are the same machine.
 #[derive(Clone)]
@@ -51,7 +52,7 @@ impl Mpi {
             problem: problem.into(),
             hint: "start one machine per process, with an MPI library that supports threads".into(),
         };
-        let (universe, threading) = ::mpi::initialize_with_threading(Threading::Serialized)
+        let (universe, threading) = mpi::initialize_with_threading(Threading::Serialized)
             .ok_or_else(|| trouble("MPI runs already in this process"))?;
         if threading < Threading::Serialized {
             return Err(trouble("the MPI library does not allow threads"));
@@ -154,21 +155,21 @@ impl Exchange for Mpi {
         answers
     }
 
-    fn gather(&self, part: &[f64]) -> Vec<Vec<f64>> {
+    fn gather(&self, mine: &[f64]) -> Vec<Vec<f64>> {
         let world = world();
         let root = world.process_at_rank(0);
-        let count = part.len() as Count;
+        let count = mine.len() as Count;
         if self.rank() > 0 {
-            self.count(part.len());
+            self.count(mine.len());
             root.gather_into(&count);
-            root.gather_varcount_into(part);
+            root.gather_varcount_into(mine);
             return Vec::new();
         }
         let mut counts: Vec<Count> = vec![0; self.size()];
         root.gather_into_root(&count, &mut counts[..]);
         let starts: Vec<Count> = counts.iter().scan(0, |at, n| Some(std::mem::replace(at, *at + n))).collect();
         let mut all = vec![0.0; counts.iter().map(|&n| n as usize).sum()];
-        root.gather_varcount_into_root(part, &mut PartitionMut::new(&mut all[..], &counts[..], &starts[..]));
+        root.gather_varcount_into_root(mine, &mut PartitionMut::new(&mut all[..], &counts[..], &starts[..]));
         let piece = |(&start, &count): (&Count, &Count)| all[start as usize..(start + count) as usize].to_vec();
         starts.iter().zip(&counts).map(piece).collect()
     }

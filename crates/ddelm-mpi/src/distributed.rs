@@ -10,9 +10,10 @@ use std::sync::{Arc, Mutex};
 
 use faer::{Mat, MatMut};
 
-use super::mumps::{Entries, Mumps};
-use crate::base::error::{Error, Result};
-use crate::interface::{Block, DirectFactor, Element, Exchange, Message, System, agreed, elimination_order};
+use ddelm::interface::{Block, DirectFactor, Element, Exchange, Message, System, agreed, elimination_order};
+use ddelm::{Error, Result};
+
+use crate::mumps::{Entries, Mumps};
 
 /// A factored interface system, spread over the ranks.
 pub struct DistributedFactor {

@@ -2,13 +2,14 @@
 //!
 //! Started by `cargo test`, this program starts itself under `mpirun`; started by `mpirun`, it is one of the ranks.
 
-#[path = "exchange/body.rs"]
+#[path = "../../ddelm/tests/exchange/body.rs"]
 mod body;
 
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
 
-use ddelm::exchange::{Launch, Mpi};
+use ddelm::exchange::Launch;
+use ddelm_mpi::Mpi;
 
 fn main() -> ExitCode {
     match Launch::detect() {
