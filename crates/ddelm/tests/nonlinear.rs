@@ -97,6 +97,18 @@ fn cases() -> Vec<(String, String)> {
     cases
 }
 
+#[test]
+fn a_first_correction_may_be_far_too_long() {
+    // At u = 0 nothing of u^3 is seen: the first correction is 1e4 times the solution and more.
+    for amplitude in ["1e3", "1e5"] {
+        let text = format!(
+            "{SQUARE}[functions]\nw = \"{amplitude}*sin(2*pi*x)*exp(y)\"\n[equation]\nreaction = \"u^2\"\n\
+             source = \"(4*pi^2 - 1)*w + w^3\"\n[boundary]\ndirichlet = \"w\"\n[exact]\nu = \"w\"\n"
+        );
+        check(&format!("u^3, amplitude {amplitude}"), &text, 1e-6);
+    }
+}
+
 const DISK: &str = "[domain]\ncircle = { center = [0.5, 0.5], radius = 0.5 }\n[discretization]\npoints = 16\n";
 
 const CORNER: &str =

@@ -252,7 +252,8 @@ const TEXTS: &[(&str, [&str; 4])] = &[
             "\"auto\", \"none\", \"all\" or points",
             "\"auto\"; \"none\" for the preset paper",
             "vertices with rings, where the solution may be singular: those that need them, or all corners, ends of conditions \
-             and points where materials meet; or those at points, [[0.0, 0.0], [1.0, 0.0]]",
+             and points where materials meet; or those at points, [[0.0, 0.0], [1.0, 0.0]]. A plate has smaller subdomains \
+             there, and those only where they are asked for",
         ],
     ),
     (

@@ -26,8 +26,8 @@ const GUESS_MARGIN: f64 = 0.1;
 
 /// Interface values that are nearly right, as those of the last time steps tell.
 pub struct Guess {
-    /// The values, for all right-hand sides.
-    pub u: Mat<f64>,
+    /// The values, for all right-hand sides; zero without.
+    pub u: Option<Mat<f64>>,
     /// What one direct solve leaves of an error, from the [`Outcome`] of another solve.
     pub contraction: f64,
     /// The error that may be left, relative to the values.
@@ -37,7 +37,7 @@ pub struct Guess {
 impl Guess {
     /// One that is corrected to rounding.
     pub fn new(u: Mat<f64>, contraction: f64) -> Self {
-        Guess { u, contraction, enough: GUESS_MARGIN * ROUNDING }
+        Guess { u: Some(u), contraction, enough: GUESS_MARGIN * ROUNDING }
     }
 }
 
@@ -61,7 +61,10 @@ impl Refinement<'_> {
     /// Solves the interface system.
     pub fn solve(&self, data: &[LocalData], columns: usize, guess: Option<Guess>) -> Result<(Mat<f64>, Outcome)> {
         let system = Refined {
-            residual: |u: &Mat<f64>| self.interface.residual(data, u.as_ref()),
+            residual: |u: Option<&Mat<f64>>| match u {
+                Some(u) => self.interface.residual(data, u.as_ref()),
+                None => self.interface.residual_at_zero(data, columns),
+            },
             solve: |x: MatMut<'_, f64>| self.factor.solve(x),
             floors: floors(self.interface, data, columns),
         };
@@ -71,9 +74,11 @@ impl Refinement<'_> {
     /// Solves a flux balance for given jumps, `D u = -jumps`. `squares` are those of the sizes of the solutions inside.
     pub fn solve_jumps(&self, jumps: &Mat<f64>, squares: &[f64], guess: Option<Guess>) -> Result<(Mat<f64>, Outcome)> {
         let system = Refined {
-            residual: |u: &Mat<f64>| {
-                let mut rest = self.interface.jumps(u.as_ref());
-                rest += jumps;
+            residual: |u: Option<&Mat<f64>>| {
+                let mut rest = jumps.clone();
+                if let Some(u) = u {
+                    rest += self.interface.jumps(u.as_ref());
+                }
                 rest *= faer::Scale(-1.0);
                 rest
             },
@@ -86,7 +91,9 @@ impl Refinement<'_> {
     /// Solves the transpose of a flux balance, `D' m = g` with m over the jumps and g over the interface values.
     pub fn solve_transposed(&self, g: &Mat<f64>) -> Result<(Mat<f64>, Outcome)> {
         let system = Refined {
-            residual: |m: &Mat<f64>| g - self.interface.apply_transposed(m.as_ref()),
+            residual: |m: Option<&Mat<f64>>| {
+                m.map_or_else(|| g.clone(), |m| g - self.interface.apply_transposed(m.as_ref()))
+            },
             solve: |x: MatMut<'_, f64>| self.factor.solve_transposed(x),
             floors: vec![0.0; g.ncols()],
         };
@@ -96,29 +103,33 @@ impl Refinement<'_> {
 
 /// A system by its residual and a factor.
 struct Refined<R, S> {
+    /// What is left at some values, or at zero, where there is nothing to multiply.
     residual: R,
     solve: S,
     /// Squares of sizes below which a column is rounding.
     floors: Vec<f64>,
 }
 
-impl<R: Fn(&Mat<f64>) -> Mat<f64>, S: Fn(MatMut<'_, f64>) -> Result<()>> Refined<R, S> {
+impl<R: Fn(Option<&Mat<f64>>) -> Mat<f64>, S: Fn(MatMut<'_, f64>) -> Result<()>> Refined<R, S> {
     fn run(&self, refinement: &Refinement<'_>, guess: Option<Guess>) -> Result<(Mat<f64>, Outcome)> {
         let Refinement { interface, steps, progress, .. } = *refinement;
         let mut outcome = Outcome { converged: true, ..Outcome::default() };
-        let (mut u, contraction, enough) = match guess {
+        let (near, contraction, enough) = match guess {
             Some(Guess { u, contraction, enough }) => {
                 (u, Some(contraction).filter(|contraction| *contraction > 0.0), enough)
             }
-            None => (Mat::zeros(interface.portion.len(Over::Unknowns), self.floors.len()), None, 0.0),
+            None => (None, None, 0.0),
         };
+        let mut at_zero = near.is_none();
+        let mut u = near.unwrap_or_else(|| Mat::zeros(interface.portion.len(Over::Unknowns), self.floors.len()));
         // The first solve corrects the solution 0, or the guess.
         let mut last = 1.0;
         for step in 0..=steps {
             if interface.exchange.any(progress.interrupted()) {
                 return Err(Error::Interrupted);
             }
-            let mut correction = (self.residual)(&u);
+            let mut correction = (self.residual)((!at_zero).then_some(&u));
+            at_zero = false;
             (self.solve)(correction.as_mut())?;
             let size = relative_size(interface, &correction, &u, &self.floors);
             // A correction that grows is noise: the solution before it is the better one.

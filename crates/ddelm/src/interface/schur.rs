@@ -65,6 +65,20 @@ impl Interface<'_> {
         out
     }
 
+    /// The same at zero.
+    pub fn residual_at_zero(&self, data: &[LocalData], columns: usize) -> Mat<f64> {
+        match self.coupling {
+            Coupling::FluxBalance => {
+                let mut out = self.total(Over::Jumps, columns, |k, _| data[k].flux.clone());
+                out *= faer::Scale(-1.0);
+                out
+            }
+            Coupling::LeastSquares => {
+                self.residual(data, Mat::zeros(self.portion.len(Over::Unknowns), columns).as_ref())
+            }
+        }
+    }
+
     /// `D u`: the jumps of the fluxes that interface values cause.
     pub fn jumps(&self, u: MatRef<'_, f64>) -> Mat<f64> {
         self.total(Over::Jumps, u.ncols(), |_, local| product(local.factor.d.as_ref(), local.pick(u).as_ref()))

@@ -33,8 +33,14 @@ const BLOCK: usize = 3;
 const FRESH: usize = 2;
 const FRESH_STEPS: usize = 3;
 
+/// The share of the products that residuals seem to need before they are asked for again: convergence gets faster on its way.
+const SHARE_OF_WAY: f64 = 0.75;
+
 /// Times that a block is made orthogonal, at most.
 const MOST_PASSES: usize = 4;
+
+/// A block with this much left of every column, relative to what it was, is orthogonal to some twelve digits.
+const MUCH: f64 = 1e-2;
 
 /// A direction with less than this of its own is the same as others. One of the units that complete directions to a basis always has
 /// more than the other number, in fewer than a hundred dimensions.
@@ -49,7 +55,7 @@ const SPLIT: f64 = 1e-5;
 
 /// The rounding of products with the operator, and the condition from which on no digit of an eigenvalue may be taken for true.
 const NOISE: f64 = 3e-14;
-const WILD: f64 = 1e8;
+pub(crate) const WILD: f64 = 1e8;
 
 /// An eigenpair.
 #[derive(Debug, Clone)]
@@ -124,7 +130,7 @@ pub(crate) fn arnoldi(
     mut random: impl FnMut(usize) -> Pieces,
 ) -> Result<Spectrum> {
     // Who found the vectors has looked for what was missed.
-    let mut checks = near.is_some().then_some(0);
+    let mut looked = near.is_some();
     let start = match near {
         Some(near) => near,
         // One product makes smooth vectors of random ones.
@@ -132,41 +138,61 @@ pub(crate) fn arnoldi(
     };
     let mut space = Space::new(start, wanted.most);
     let mut next = space.used;
-    let mut due = wanted.count;
+    let mut due = Due { at: wanted.count, least: wanted.count / 2, last: None };
     loop {
-        let mut young = space.expand(next, &apply)?;
-        let complete = space.is_complete();
-        let full = space.used + BLOCK + FRESH > wanted.most;
-        if space.expanded < due && !complete && !full {
+        space.expand(next, &apply)?;
+        if space.expanded < due.at && !space.is_complete() && !space.is_full(wanted.most) {
             next = space.used - space.expanded;
             continue;
         }
-        due = space.expanded + if checks.is_none() { wanted.count / 2 } else { 0 };
         let ritz = space.ritz(wanted.self_adjoint)?;
         let chosen = ritz.largest(wanted.count + wanted.beyond);
-        let reached = |&k: &usize| {
-            // Residuals end at the rounding of the products, magnified.
-            let end = if ritz.conditions[k] < WILD { NOISE * ritz.conditions[k] } else { 0.0 };
-            ritz.residuals[k] <= wanted.tolerance.max(end) * magnitude(ritz.values[k])
-        };
-        let open: Vec<usize> = chosen.iter().take(wanted.count).copied().filter(|k| !reached(k)).collect();
+        let open: Vec<usize> =
+            chosen.iter().take(wanted.count).copied().filter(|&k| ritz.excess(k, wanted.tolerance) > 1.0).collect();
         let converged = chosen.len() >= wanted.count && open.is_empty();
-        checks = match (converged, checks) {
-            // Columns of their own until those have converged as well.
-            (true, Some(0)) => return Ok(space.spectrum(&ritz, &chosen, true)),
-            _ if complete || full => return Ok(space.spectrum(&ritz, &chosen, converged)),
-            (true, None) => {
-                young = space.add(apply(random(FRESH))?).1;
-                Some(FRESH_STEPS)
-            }
-            (true, Some(left)) => Some(left - 1),
-            (false, checks) => checks,
-        };
-        next = space.choose(&ritz, &open, if checks.is_some_and(|left| left > 0) { young } else { 0 });
-        if next == 0 {
-            // The new columns lead nowhere.
-            return Ok(space.spectrum(&ritz, &chosen, true));
+        if converged && looked || space.is_complete() || space.is_full(wanted.most) {
+            return Ok(space.spectrum(&ritz, &chosen, converged));
         }
+        if converged {
+            looked = true;
+            let mut young = space.add(apply(random(FRESH))?).1;
+            // They go alone, and nothing is asked on the way; the last of these steps is the next one of the iteration.
+            for step in 1..=FRESH_STEPS {
+                next = space.choose(&ritz, &[], young);
+                if next == 0 || space.is_full(wanted.most) {
+                    // The new columns lead nowhere.
+                    return Ok(space.spectrum(&ritz, &chosen, true));
+                }
+                if step < FRESH_STEPS {
+                    young = space.expand(next, &apply)?;
+                }
+            }
+            due.at = 0;
+        } else {
+            next = space.choose(&ritz, &open, 0);
+            let excess = open.iter().map(|&k| ritz.excess(k, wanted.tolerance)).fold(1.0, f64::max);
+            due.at = if looked { 0 } else { due.after(space.expanded, excess) };
+        }
+    }
+}
+
+/// When to ask next whether all has converged: an answer costs as much as some products.
+struct Due {
+    /// After so many products.
+    at: usize,
+    /// The fewest products from one time to the next.
+    least: usize,
+    /// The products at the last time, and how much too large the largest residual was.
+    last: Option<(usize, f64)>,
+}
+
+impl Due {
+    /// The next time, where residuals are too large by a factor after so many products: most of the way that their pace tells.
+    fn after(&mut self, products: usize, excess: f64) -> usize {
+        let pace = self.last.map_or(0.0, |(before, last)| (last / excess).ln() / (products - before) as f64);
+        self.last = Some((products, excess));
+        let expected = if pace > 0.0 { SHARE_OF_WAY * excess.ln() / pace } else { 0.0 };
+        products + (expected as usize).clamp(self.least, 4 * self.least.max(1))
     }
 }
 
@@ -205,6 +231,11 @@ impl Space {
         self.expanded == self.used
     }
 
+    /// Whether there is no room for more blocks.
+    fn is_full(&self, most: usize) -> bool {
+        self.used + BLOCK + FRESH > most
+    }
+
     /// Applies the operator to the first of the columns it was not applied to. Returns how many columns the basis has gained.
     fn expand(&mut self, count: usize, apply: impl Fn(Pieces) -> Result<Pieces>) -> Result<usize> {
         let block: Pieces = self.basis.iter().map(|v| v.subcols(self.expanded, count).to_owned()).collect();
@@ -229,8 +260,9 @@ impl Space {
                 Some(step) => {
                     r = product(step.as_ref(), r.as_ref());
                     pass += 1;
-                    // Twice is enough, unless the second time has changed much.
-                    if pass > 1 && (0..count).all(|k| step[(k, k)] > 0.5) || pass == MOST_PASSES {
+                    // Once where much is left of all columns. Twice is enough, unless the second time has changed much.
+                    let kept = if pass == 1 { MUCH } else { 0.5 };
+                    if (0..count).all(|k| step[(k, k)] > kept * sizes[k]) || pass == MOST_PASSES {
                         break (0..count).collect();
                     }
                     sizes = vec![1.0; count];
@@ -245,8 +277,10 @@ impl Space {
             }
         };
         for (v, w) in self.basis.iter_mut().zip(&block) {
-            let used = self.used;
-            v.resize_with(v.nrows(), used + kept.len(), |i, j| w[(i, kept[j - used])]);
+            v.resize_with(v.nrows(), self.used + kept.len(), |_, _| 0.0);
+            for (j, &k) in kept.iter().enumerate() {
+                v.col_as_slice_mut(self.used + j).copy_from_slice(w.col_as_slice(k));
+            }
         }
         self.used += kept.len();
         let column = |k: usize| known.col_as_slice(k).iter().chain(r.col_as_slice(k)).copied().collect();
@@ -360,6 +394,13 @@ impl Ritz {
             im if im > 0.0 => k..k + 2,
             _ => k - 1..k + 1,
         }
+    }
+
+    /// How many times larger the residual of a pair is than it may be, relative to the eigenvalue. Residuals end at the rounding of
+    /// the products, magnified.
+    fn excess(&self, k: usize, tolerance: f64) -> f64 {
+        let end = if self.conditions[k] < WILD { NOISE * self.conditions[k] } else { 0.0 };
+        self.residuals[k] / (tolerance.max(end) * magnitude(self.values[k]))
     }
 
     /// The norms of the projections on the eigenspaces along the others, `S_k (S^-1)_k` with the columns and rows of an eigenvalue and

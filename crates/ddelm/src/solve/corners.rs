@@ -6,6 +6,8 @@
 //! with data that fit, the solution is smooth. A vertex in doubt gets rings, which cost a few subdomains; a missed one costs
 //! digits everywhere.
 
+mod plate;
+
 use std::cell::OnceCell;
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
@@ -33,23 +35,22 @@ const SAME: f64 = 1e-9;
 /// A point is a vertex if it is this close, relative to the element.
 const CLOSE: f64 = 1e-6;
 
-/// Whether a decomposition may get rings. The exponents of a nonlinear problem are not known before it is solved, and those of a
-/// plate are not known here.
+/// Whether a decomposition may get rings, or smaller elements at the [corners of a plate](plate). The exponents of a nonlinear problem
+/// are not known before it is solved; corners of plates cost much, and are for whoever asks.
 pub fn may_have_rings(problem: &Problem, settings: &Settings) -> bool {
     match settings.corners {
         Corners::None => false,
-        Corners::Auto => is_able(problem, settings),
+        Corners::Auto => is_able(problem, settings) && problem.equation.order() == 2,
         Corners::All | Corners::Points(_) => true,
     }
 }
 
-/// Rings belong to linear problems of second order, and to the default method with its own nodes and weights.
+/// Rings belong to linear problems, and to the default method with its own nodes and weights.
 fn is_able(problem: &Problem, settings: &Settings) -> bool {
     settings.method == Method::Schur
         && settings.nodes == Nodes::Chebyshev
         && settings.weights.is_none()
         && !problem.is_nonlinear()
-        && problem.equation.order() == 2
 }
 
 /// The decomposition with rings where the settings ask for them.
@@ -69,9 +70,11 @@ pub fn with_corners_beyond(
         return Ok(decomposition);
     }
     if !is_able(problem, settings) {
-        let problem =
-            "rings belong to linear problems of second order and the default method with its own nodes and weights";
+        let problem = "rings belong to linear problems and the default method with its own nodes and weights";
         return Err(Error::input("discretization.corners", &settings.corners, problem, "use corners = \"none\""));
+    }
+    if problem.equation.order() > 2 {
+        return plate::split_toward_corners(problem, decomposition, &settings.corners);
     }
     match singular_vertices(problem, &decomposition, settings, smooth)?.as_slice() {
         [] => Ok(decomposition),

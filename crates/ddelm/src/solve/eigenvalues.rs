@@ -14,14 +14,10 @@
 //! The error of each is estimated by the difference to the same eigenvalue on a second
 //! decomposition with other features, as that of a solution is ([`estimate`](crate::solve::estimate)), from the same start.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use faer::Mat;
-use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
-use rayon::prelude::*;
 
 use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
@@ -34,12 +30,13 @@ use crate::method::settings::Settings;
 use crate::problem::field::{FieldRef, constant};
 use crate::problem::model::{ConditionKind, Problem};
 use crate::solution::evaluate::Solution;
-use crate::solve::arnoldi::{Pair, Spectrum, Wanted, arnoldi};
+use crate::solve::arnoldi::{Pair, Spectrum, WILD, Wanted, arnoldi};
 use crate::solve::estimate::Second;
 use crate::solve::nodal::{Loads, Nodal};
 use crate::solve::orthonormal::Pieces;
 use crate::solve::resolution::Resolution;
 use crate::solve::solver::Solver;
+use crate::solve::stacked::Stacked;
 
 /// Eigenvalues that may be asked for.
 const MOST: usize = 200;
@@ -48,14 +45,11 @@ const MOST: usize = 200;
 /// that are enough where the error of an eigenvalue is the square of its residual.
 const TOLERANCE: [f64; 2] = [1e-12, 1e-9];
 const SECOND_TOLERANCE: [f64; 2] = [1e-12, 1e-8];
-const COARSE_TOLERANCE: [f64; 2] = [1e-7, 1e-4];
+const COARSE_TOLERANCE: [f64; 2] = [1e-7, 1e-7];
 
 /// The points that the iteration starts with, as a share of those that it ends with, and the fewest that are worth it.
 const COARSE: f64 = 0.5;
 const FEWEST: usize = 6;
-
-/// The integrals of a load are known from its other entries. Their share in the inner product is the square of this.
-const OF_INTEGRALS: f64 = 1e-3;
 
 /// The error of the interface values in a product with the inverse, relative to the residual to reach.
 const SOLVED: f64 = 0.1;
@@ -70,8 +64,10 @@ const BEYOND: usize = 2;
 /// Rounding of an eigenvalue, relative to it: differences below this are chance.
 const ROUNDING: f64 = 2e-14;
 
-/// The part of its neighbours' error that an eigenvalue has at least.
+/// The part of its neighbours' error that an eigenvalue has at least, and how many of them are asked, itself included. Multiple ones
+/// may be near by chance together, so that three are too few.
 const UNUSUAL: f64 = 0.5;
+const WINDOW: usize = 5;
 
 /// An eigenfunction whose mean is less than this of its root mean square has mean zero.
 const NO_MEAN: f64 = 1e-3;
@@ -174,14 +170,15 @@ impl Eigenvalues {
         let nodal = factored(&posed, &decomposition, settings, PRODUCTS, progress)?;
         let clock = Instant::now();
         let near = coarse.as_ref().map(|coarse| nodal.loads_from(&coarse.nodal, &coarse.y));
-        let spectrum = inverse_spectrum(&nodal, [self.count, 0], TOLERANCE, near, progress)?;
+        let stacked = Stacked::new(&nodal)?;
+        let spectrum = inverse_spectrum(&stacked, [self.count, 0], TOLERANCE, near, progress)?;
         let mut found = eigenvalues(&spectrum, shift);
         let mut order: Vec<usize> = (0..found.len()).collect();
         order.sort_by(|&a, &b| {
             (found[a].value.total_cmp(&found[b].value)).then(found[a].imaginary.total_cmp(&found[b].imaginary))
         });
         let wanted = if all { (0..found.len()).collect() } else { spectrum.with_partner(order[0]) };
-        let mut functions = eigenfunctions(&nodal, &spectrum.part(&wanted), progress)?;
+        let mut functions = eigenfunctions(&stacked, &spectrum.part(&wanted), progress)?;
         let seconds = spent + clock.elapsed().as_secs_f64();
         // The second solver takes the place of the first.
         drop(nodal);
@@ -193,7 +190,8 @@ impl Eigenvalues {
             let second = Second::beside(&posed, &decomposition, &seen, settings)?;
             let nodal = factored(&posed, &second.decomposition, &second.settings, PRODUCTS, progress)?;
             let near = coarse.as_ref().map(|coarse| nodal.loads_located(&coarse.nodal, &coarse.y));
-            let other = inverse_spectrum(&nodal, [self.count, BEYOND], SECOND_TOLERANCE, near, progress)?;
+            let stacked = Stacked::new(&nodal)?;
+            let other = inverse_spectrum(&stacked, [self.count, BEYOND], SECOND_TOLERANCE, near, progress)?;
             compare(&mut found, &spectrum, &eigenvalues(&other, shift), &order);
             warnings.extend(seen.warnings(&decomposition));
         }
@@ -269,80 +267,36 @@ impl Coarse {
         }
         let settings = Settings { points, neurons: None, ..settings.clone() };
         let nodal = factored(posed, decomposition, &settings, COARSE_PRODUCTS, progress)?;
-        let spectrum = inverse_spectrum(&nodal, [count + BEYOND, 0], COARSE_TOLERANCE, None, progress)?;
-        let y = nodal.coefficients(&spectrum.vectors, progress)?;
+        let stacked = Stacked::new(&nodal)?;
+        let spectrum = inverse_spectrum(&stacked, [count + BEYOND, 0], COARSE_TOLERANCE, None, progress)?;
+        let loads = stacked.loads(&spectrum.vectors);
+        let y = nodal.coefficients(&loads, stacked.guess(SOLVED * COARSE_TOLERANCE[0]), progress)?;
         Ok(Some(Coarse { nodal, y }))
     }
 }
 
-/// So many eigenvalues of largest magnitude of the inverse, and some beyond them, and its eigenvectors as loads, from loads near them
-/// or from nothing.
+/// So many eigenvalues of largest magnitude of the inverse, and some beyond them, and its eigenvectors, from loads near them or from
+/// nothing.
 fn inverse_spectrum(
-    nodal: &Nodal,
+    stacked: &Stacked,
     [count, beyond]: [usize; 2],
     tolerance: [f64; 2],
-    mut near: Option<Loads>,
+    near: Option<Loads>,
     progress: &dyn Progress,
 ) -> Result<Spectrum> {
-    let units = units(nodal);
-    let scaled = |loads: &mut Loads, inverse: bool| {
-        loads.par_iter_mut().zip(&units).for_each(|(load, units)| {
-            for k in 0..load.ncols() {
-                let entries = load.col_as_slice_mut(k).iter_mut().zip(units);
-                match inverse {
-                    true => entries.for_each(|(v, unit)| *v /= unit),
-                    false => entries.for_each(|(v, unit)| *v *= unit),
-                }
-            }
-        });
-    };
-    let seed = nodal.solver.settings().seed;
-    let mut generators: Vec<ChaCha8Rng> = (nodal.solver.locals.iter())
-        .map(|local| {
-            let mut generator = ChaCha8Rng::seed_from_u64(seed);
-            generator.set_stream(local.subdomain as u64);
-            generator
-        })
-        .collect();
-    let random = |columns: usize| -> Pieces {
-        let piece = |(generator, rows): (&mut ChaCha8Rng, usize)| {
-            Mat::from_fn(rows + 1, columns, |_, _| (generator.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0)
-        };
-        generators.iter_mut().zip(nodal.solver.data_rows.iter().map(|rows| rows.interior())).map(piece).collect()
-    };
-    if let Some(near) = &mut near {
-        scaled(near, false);
-    }
+    let nodal = stacked.nodal;
+    let near = near.map(|near| stacked.vectors(&near));
     let most = 6 * count + 60;
-    // The first solve of the interface tells what one of them leaves of an error; where that is enough, the others are not refined.
-    let contraction = Cell::new(0.0);
     let enough = SOLVED * tolerance[0];
     let self_adjoint = is_squared(nodal);
     let tolerance = tolerance[usize::from(self_adjoint)];
     progress.begin(Stage::Eigenvalues, most);
-    let apply = |mut loads: Pieces| {
-        let columns = loads[0].ncols();
-        scaled(&mut loads, true);
-        let guess = (contraction.get() > 0.0).then(|| nodal.no_guess(columns, contraction.get(), enough));
-        let (mut images, outcome) = nodal.invert(loads, guess, progress)?;
-        contraction.set(contraction.get().max(outcome.contraction));
-        scaled(&mut images, false);
-        (0..columns).for_each(|_| progress.step());
+    let apply = |vectors: Pieces| {
+        let images = stacked.invert(&vectors, enough, progress)?;
+        (0..vectors[0].ncols()).for_each(|_| progress.step());
         Ok(images)
     };
-    let mut spectrum = arnoldi(&Wanted { count, beyond, tolerance, self_adjoint, most }, near, apply, random)?;
-    scaled(&mut spectrum.vectors, true);
-    Ok(spectrum)
-}
-
-/// The units of loads in which the inner product is that of L2, so that the inverse of a self-adjoint operator is nearly so: roots of
-/// the weights of the nodes.
-fn units(nodal: &Nodal) -> Vec<Vec<f64>> {
-    let unit = |k: usize| -> Vec<f64> {
-        let area: f64 = nodal.weights()[k].iter().sum();
-        nodal.node_weights(k).into_iter().map(f64::sqrt).chain([OF_INTEGRALS / area.sqrt()]).collect()
-    };
-    (0..nodal.solver.locals.len()).into_par_iter().map(unit).collect()
+    arnoldi(&Wanted { count, beyond, tolerance, self_adjoint, most }, near, apply, stacked.random())
 }
 
 /// Whether errors of eigenvalues are the squares of residuals: for a self-adjoint operator, in the inner product of L2.
@@ -363,10 +317,11 @@ fn eigenvalues(spectrum: &Spectrum, shift: f64) -> Vec<Eigenvalue> {
 }
 
 /// The eigenfunctions as solutions: one more product with the inverse, of x / mu.
-fn eigenfunctions(nodal: &Nodal, spectrum: &Spectrum, progress: &dyn Progress) -> Result<Vec<Solution>> {
-    let count = spectrum.pairs.len();
-    let mut loads = spectrum.vectors.clone();
-    for (load, x) in loads.iter_mut().zip(&spectrum.vectors) {
+fn eigenfunctions(stacked: &Stacked, spectrum: &Spectrum, progress: &dyn Progress) -> Result<Vec<Solution>> {
+    let (nodal, count) = (stacked.nodal, spectrum.pairs.len());
+    let vectors = stacked.loads(&spectrum.vectors);
+    let mut loads = vectors.clone();
+    for (load, x) in loads.iter_mut().zip(&vectors) {
         for k in 0..count {
             let [re, im] = spectrum.pairs[k].value;
             let square = re * re + im * im;
@@ -448,8 +403,9 @@ fn compare(found: &mut [Eigenvalue], spectrum: &Spectrum, others: &[Eigenvalue],
     let relative = |k: usize| nearest[k] / size(&found[k]).max(f64::MIN_POSITIVE);
     let mut usual = vec![0.0; found.len()];
     for (place, &k) in order.iter().enumerate() {
-        let first = place.saturating_sub(1).min(order.len().saturating_sub(3));
-        let mut window: Vec<f64> = order[first..(first + 3).min(order.len())].iter().map(|&k| relative(k)).collect();
+        let first = place.saturating_sub(WINDOW / 2).min(order.len().saturating_sub(WINDOW));
+        let last = (first + WINDOW).min(order.len());
+        let mut window: Vec<f64> = order[first..last].iter().map(|&k| relative(k)).collect();
         window.sort_by(f64::total_cmp);
         usual[k] = window[(window.len() - 1) / 2];
     }
@@ -461,7 +417,9 @@ fn compare(found: &mut [Eigenvalue], spectrum: &Spectrum, others: &[Eigenvalue],
             _ if pair.residual <= TOLERANCE[0] * inverse => 0.0,
             condition => condition * pair.residual / (inverse * inverse),
         };
-        let rounding = ROUNDING * pair.condition * distance.max(inverse.recip());
+        // Where errors are magnified and the iteration has not converged, no digit is known.
+        let unknown = pair.condition >= WILD || !spectrum.converged && pair.condition > 1.0;
+        let rounding = distance.max(inverse.recip()) * if unknown { 1.0 } else { ROUNDING * pair.condition };
         found[k].estimate = Some((nearest[k] + iteration).max(UNUSUAL * usual[k] * distance).max(rounding));
     }
 }

@@ -23,6 +23,7 @@ pub mod resolution;
 mod response;
 pub mod solver;
 mod splitting;
+mod stacked;
 mod stages;
 pub mod sweep;
 pub mod time;

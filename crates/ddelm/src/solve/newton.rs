@@ -115,8 +115,10 @@ const FEWER: f64 = 0.6;
 const FEWEST: usize = 6;
 const ROUGH: f64 = 1e-7;
 
-/// The smallest share of a correction that is taken.
+/// The smallest share of a correction that is taken, and of the first one: where u^3 is small beside the source at the initial guess,
+/// the first correction may be too long by many orders of magnitude.
 const LEAST_DAMPING: f64 = 1.0 / 1024.0;
+const LEAST_AT_FIRST: f64 = 1.0 / (1u64 << 40) as f64;
 
 /// A relative change below this is not judged by residuals, which are rounding.
 const SMALL: f64 = 1e-10;
@@ -324,7 +326,9 @@ impl<'a> Newton<'a> {
                 return Err(Error::Interrupted);
             }
             let last = self.correct(&solver, &rest)?;
-            let Some(step) = self.search(&solver, &iterate, &rest, &last, fresh)? else {
+            // By a factorization that is not new it is the whole or nothing.
+            let least = if !fresh { 1.0 } else { [LEAST_DAMPING, LEAST_AT_FIRST][usize::from(steps.is_empty())] };
+            let Some(step) = self.search(&solver, &iterate, &rest, &last, least)? else {
                 if fresh {
                     let residual = relative(&rest);
                     return Ok(Run { solver, iterate, last, steps, residual, converged: false });
@@ -359,19 +363,19 @@ impl<'a> Newton<'a> {
         }
     }
 
-    /// The largest share of a correction that helps. By a factorization that is not `fresh` it is the whole or nothing.
+    /// The largest share of a correction that helps, no less than `least`.
     fn search(
         &mut self,
         solver: &Solver,
         iterate: &InBasis,
         rest: &Remainder,
         correction: &Correction,
-        fresh: bool,
+        least: f64,
     ) -> Result<Option<Step>> {
         let delta = &correction.delta;
         let size = solver.norm_of(&self.tabulated(delta));
         let mut damping = 1.0;
-        while damping >= LEAST_DAMPING {
+        while damping >= least {
             let next = iterate.plus(damping, delta);
             let whole = solver.norm_of(&self.tabulated(&next));
             let change = if whole > 0.0 { damping * size / whole } else { 0.0 };
@@ -382,9 +386,6 @@ impl<'a> Newton<'a> {
                 // Where coefficients are not numbers, or no diffusion is left, the step was too long.
                 Ok(_) | Err(Error::NotFinite { .. } | Error::Input { .. }) => {}
                 Err(other) => return Err(other),
-            }
-            if !fresh {
-                return Ok(None);
             }
             damping *= 0.5;
         }

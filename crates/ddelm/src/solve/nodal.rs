@@ -20,7 +20,7 @@ use crate::base::error::{Error, Result};
 use crate::base::progress::Progress;
 use crate::domain::map::{Point, magnification};
 use crate::domain::shape::{PerShape, Shape};
-use crate::interface::{Guess, Outcome, Over};
+use crate::interface::{Guess, Outcome};
 use crate::local::local_factor::{part_of, product, side_by_side};
 use crate::method::settings::Method;
 use crate::solution::evaluate::Solution;
@@ -43,10 +43,12 @@ pub(crate) struct Nodal {
     inside: PerShape<Mat<f64>>,
     /// The weights of the points of integration in every subdomain.
     weights: Vec<Vec<f64>>,
+    /// Fejer's weights of the interior nodes of an axis.
+    axis: Vec<f64>,
     /// g of every subdomain.
     integrals: Vec<Vec<f64>>,
     /// Solves by one product, where there will be many.
-    responses: Option<Responses>,
+    pub responses: Option<Responses>,
 }
 
 impl Nodal {
@@ -68,20 +70,34 @@ impl Nodal {
             .map(|local| {
                 let map = solver.decomposition().subdomains[local.subdomain].map.as_ref();
                 let rule = &solver.plan.collocations.of(map.shape()).integration;
-                let area = rule.inside.iter().map(|&xi| magnification(map.jacobian(xi)));
-                area.zip(&rule.inside_weights).map(|(a, w)| a * w).collect()
+                let affine = map.affine().map(|_| magnification(map.jacobian(map.shape().center())));
+                let area = |&xi: &Point| affine.unwrap_or_else(|| magnification(map.jacobian(xi)));
+                rule.inside.iter().zip(&rule.inside_weights).map(|(xi, w)| area(xi) * w).collect()
             })
             .collect();
-        let subdomains = solver.locals.len();
-        let mut nodal = Nodal { solver, interior, inside, weights, integrals: Vec::new(), responses: None };
-        nodal.integrals = (0..subdomains)
-            .into_par_iter()
-            .map(|k| {
-                let row = MatRef::from_row_major_slice(&nodal.weights[k], 1, nodal.weights[k].len());
-                product(row, nodal.inside_table(k)).row(0).iter().copied().collect()
-            })
-            .collect();
+        let axis = fejer(solver.settings().points);
+        let mut nodal = Nodal { solver, interior, inside, weights, axis, integrals: Vec::new(), responses: None };
+        nodal.integrals = nodal.integrals_of_basis();
         Ok(nodal)
+    }
+
+    /// g of every subdomain. Those with the same weights, as all squares of a size have, share it to the last bit.
+    fn integrals_of_basis(&self) -> Vec<Vec<f64>> {
+        let mut first: Vec<usize> = Vec::new();
+        let mut first_of = Vec::with_capacity(self.weights.len());
+        for k in 0..self.weights.len() {
+            let same = |&j: &usize| self.weights[j] == self.weights[k] && self.shape_of(j) == self.shape_of(k);
+            first_of.push(first.iter().position(same).unwrap_or(first.len()));
+            if first_of[k] == first.len() {
+                first.push(k);
+            }
+        }
+        let of = |&k: &usize| -> Vec<f64> {
+            let row = MatRef::from_row_major_slice(&self.weights[k], 1, self.weights[k].len());
+            product(row, self.inside_table(k)).row(0).iter().copied().collect()
+        };
+        let found: Vec<Vec<f64>> = first.par_iter().map(of).collect();
+        first_of.into_iter().map(|number| found[number].clone()).collect()
     }
 
     /// Prepares for so many calls of [`Nodal::solve`], with boundary values other than zero or without.
@@ -110,8 +126,7 @@ impl Nodal {
         let nodes = &self.solver.plan.collocations.of(map.shape()).interior;
         match map.shape() {
             Shape::Quadrilateral => {
-                let axis = fejer(self.solver.settings().points);
-                let pairs = axis.iter().flat_map(|a| axis.iter().map(move |b| a * b));
+                let pairs = self.axis.iter().flat_map(|a| self.axis.iter().map(move |b| a * b));
                 pairs.zip(nodes).map(|(w, &xi)| w * magnification(map.jacobian(xi))).collect()
             }
             Shape::Triangle => vec![self.weights[local].iter().sum::<f64>() / nodes.len() as f64; nodes.len()],
@@ -207,30 +222,6 @@ impl Nodal {
         self.solver.solutions_of(&self.right_hand_sides(loads)?, progress)
     }
 
-    /// Source to solution, both by their loads, without boundary values: the inverse of the operator. How the interface values
-    /// were found comes along.
-    pub fn invert(&self, loads: Loads, guess: Option<Guess>, progress: &dyn Progress) -> Result<(Loads, Outcome)> {
-        let Some(responses) = &self.responses else {
-            let (loads, _, outcome) = self.solve(&self.right_hand_sides(&loads)?, guess, progress)?;
-            return Ok((loads, outcome));
-        };
-        let maker = self.solver.right_hand_side();
-        let scales = |k: usize| maker.load_multipliers(self.solver.locals[k].subdomain, &self.solver.data_rows[k]);
-        let scales: Vec<Vec<f64>> = (0..loads.len()).map(scales).collect::<Result<_>>()?;
-        // Without boundary values the rows that data enter are those of the load, in its order.
-        let data = |k: usize, c: usize, rows: &[usize], out: &mut [f64]| {
-            let (load, inside) = (loads[k].col_as_slice(c), loads[k].nrows() - 1);
-            debug_assert!(rows.len() <= load.len(), "prepared for boundary values");
-            let entries = rows.iter().map(|&row| row.min(inside));
-            out.iter_mut().zip(entries).for_each(|(f, entry)| *f = scales[k][entry] * load[entry]);
-        };
-        let inside = responses.inside(loads[0].ncols(), data);
-        // They make room for their images.
-        drop(loads);
-        let (loads, _, outcome) = inside.coupled(&self.solver, guess, progress)?;
-        Ok((loads, outcome))
-    }
-
     /// The loads of the solutions for right-hand sides, their interface values, and how these were found.
     pub fn solve(
         &self,
@@ -243,20 +234,21 @@ impl Nodal {
                 let from = rhs[k].col_as_slice(c);
                 out.iter_mut().zip(rows).for_each(|(f, &row)| *f = from[row]);
             };
-            return responses.inside(rhs[0].ncols(), data).coupled(&self.solver, guess, progress);
+            let found = responses.inside(rhs[0].ncols(), data).coupled(&self.solver, guess, progress)?;
+            return Ok((found.loads(), found.u, found.outcome));
         }
         let (y, u, outcome) = self.solver.coefficients_of(rhs, guess, progress)?;
         Ok((self.loads(&y), u, outcome))
     }
 
-    /// No interface values yet, as a guess for so many right-hand sides.
-    pub fn no_guess(&self, columns: usize, contraction: f64, enough: f64) -> Guess {
-        Guess { u: Mat::zeros(self.solver.plan.portion.len(Over::Unknowns), columns), contraction, enough }
-    }
-
     /// The coefficients in the bases of the solutions with sources given by loads, and no boundary values.
-    pub fn coefficients(&self, loads: &[Mat<f64>], progress: &dyn Progress) -> Result<Vec<Mat<f64>>> {
-        Ok(self.solver.coefficients_of(&self.right_hand_sides(loads)?, None, progress)?.0)
+    pub fn coefficients(
+        &self,
+        loads: &[Mat<f64>],
+        guess: Option<Guess>,
+        progress: &dyn Progress,
+    ) -> Result<Vec<Mat<f64>>> {
+        Ok(self.solver.coefficients_of(&self.right_hand_sides(loads)?, guess, progress)?.0)
     }
 }
 

@@ -14,6 +14,9 @@ const DEPENDENT: f64 = 1e-13;
 const LITTLE: f64 = 1e-11;
 const INDEPENDENT: f64 = 1e-5;
 
+/// Sums that are made side by side.
+const LANES: usize = 8;
+
 /// Vectors in pieces, one matrix for each, with a column for each vector.
 pub(crate) type Pieces = Vec<Mat<f64>>;
 
@@ -78,16 +81,24 @@ pub(crate) fn orthonormalize_one_by_one(block: &mut Pieces, sizes: &[f64]) -> (M
 
 /// The inner product of two columns.
 pub(crate) fn dot(a: &Pieces, i: usize, b: &Pieces, j: usize) -> f64 {
-    let piece = |(a, b): (&Mat<f64>, &Mat<f64>)| {
-        a.col_as_slice(i).iter().zip(b.col_as_slice(j)).map(|(a, b)| a * b).sum::<f64>()
-    };
-    a.iter().zip(b).map(piece).sum()
+    a.iter().zip(b).map(|(a, b)| inner_product(a.col_as_slice(i), b.col_as_slice(j))).sum()
 }
 
-/// Adds a multiple of column `from` to column `to`.
+/// The sum of products, in as many sums side by side as vectors of the machine hold.
+fn inner_product(a: &[f64], b: &[f64]) -> f64 {
+    let (a, b) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
+    let mut sums = [0.0; LANES];
+    for (a, b) in a.0.iter().zip(b.0) {
+        sums.iter_mut().zip(a.iter().zip(b)).for_each(|(sum, (a, b))| *sum += a * b);
+    }
+    sums.iter().sum::<f64>() + a.1.iter().zip(b.1).map(|(a, b)| a * b).sum::<f64>()
+}
+
+/// Adds a multiple of column `from` to column `to`, which comes after it.
 fn add_column(block: &mut Pieces, to: usize, factor: f64, from: usize) {
     for piece in block {
-        let added = piece.col_as_slice(from).to_vec();
-        piece.col_as_slice_mut(to).iter_mut().zip(added).for_each(|(w, v)| *w += factor * v);
+        let (before, mut after) = piece.as_mut().split_at_col_mut(to);
+        faer::zip!(after.as_mut().col_mut(0), before.as_ref().col(from))
+            .for_each(|faer::unzip!(w, v)| *w += factor * *v);
     }
 }

@@ -12,6 +12,7 @@
 //! them costs as much as some solves do, so that whoever asks says how many there will be.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use faer::{Mat, MatRef};
@@ -50,6 +51,10 @@ struct Group {
 /// The products of all local problems.
 pub(crate) struct Responses {
     groups: Vec<Group>,
+    /// A group and those of its members whose loads are found by one product.
+    batches: Vec<(usize, Range<usize>)>,
+    /// The batch of every local problem, and its number there.
+    places: Vec<(usize, usize)>,
 }
 
 /// What makes a load of coefficients in the basis of a local problem: the table at the interior nodes, and the row of the integral.
@@ -103,48 +108,55 @@ impl Responses {
             write_loads((interior, integral), &factor.y, &mut outer);
             Group { members, input, load, inner, outer }
         };
-        Some(Responses { groups: members.into_par_iter().zip(inputs).map(group).collect() })
+        let groups: Vec<Group> = members.into_par_iter().zip(inputs).map(group).collect();
+        let pieces = |size: usize| (0..size).step_by(TOGETHER).map(move |first| first..(first + TOGETHER).min(size));
+        let of_group =
+            |(g, group): (usize, &Group)| pieces(group.members.len()).map(|some| (g, some)).collect::<Vec<_>>();
+        let batches: Vec<(usize, Range<usize>)> = groups.iter().enumerate().flat_map(of_group).collect();
+        let mut places = vec![(0, 0); solver.locals.len()];
+        for (b, (g, some)) in batches.iter().enumerate() {
+            groups[*g].members[some.clone()].iter().enumerate().for_each(|(m, &k)| places[k] = (b, m));
+        }
+        Some(Responses { groups, batches, places })
+    }
+
+    /// The group of a batch, and its members there.
+    fn batch(&self, number: usize) -> (&Group, &[usize]) {
+        let (group, some) = &self.batches[number];
+        (&self.groups[*group], &self.groups[*group].members[some.clone()])
     }
 
     /// What the data give inside the subdomains, with zero on the interface, for so many right-hand sides. `data` writes the entries of
     /// one column of F of a local problem.
     pub fn inside(&self, columns: usize, data: impl Fn(usize, usize, &[usize], &mut [f64]) + Sync) -> Inside<'_> {
-        let batches: Vec<(&Group, &[usize])> = self
-            .groups
-            .iter()
-            .flat_map(|group| group.members.chunks(TOGETHER).map(move |some| (group, some)))
-            .collect();
-        let inside = |(group, some): &(&Group, &[usize])| {
+        let inside = |b: usize| {
+            let (group, some) = self.batch(b);
             let mut f = Mat::zeros(group.input.len(), some.len() * columns);
             for (j, (&k, c)) in some.iter().flat_map(|k| (0..columns).map(move |c| (k, c))).enumerate() {
                 data(k, c, &group.input, f.col_as_slice_mut(j));
             }
             product(group.inner.as_ref(), f.as_ref())
         };
-        let found = batches.par_iter().map(inside).collect();
-        Inside { batches, found, columns }
+        let found = (0..self.batches.len()).into_par_iter().map(inside).collect();
+        Inside { responses: self, found, columns }
     }
 }
 
 /// Loads and fluxes of solutions that are zero on the interface.
 pub(crate) struct Inside<'a> {
-    batches: Vec<(&'a Group, &'a [usize])>,
+    responses: &'a Responses,
     found: Vec<Mat<f64>>,
     columns: usize,
 }
 
-impl Inside<'_> {
-    /// The loads of the solutions, their interface values, and how these were found.
-    pub fn coupled(
-        self,
-        solver: &Solver,
-        guess: Option<Guess>,
-        progress: &dyn Progress,
-    ) -> Result<(Vec<Mat<f64>>, Mat<f64>, Outcome)> {
-        let Inside { batches, found, columns } = self;
+impl<'a> Inside<'a> {
+    /// The solutions.
+    pub fn coupled(self, solver: &Solver, guess: Option<Guess>, progress: &dyn Progress) -> Result<Coupled<'a>> {
+        let Inside { responses, found, columns } = self;
         let mut jumps = Mat::zeros(solver.jumps(), columns);
         let mut squares = vec![0.0; columns];
-        for ((group, some), found) in batches.iter().zip(&found) {
+        for (b, found) in found.iter().enumerate() {
+            let (group, some) = responses.batch(b);
             for (j, (&k, c)) in some.iter().flat_map(|k| (0..columns).map(move |c| (k, c))).enumerate() {
                 let (load, flux) = found.col_as_slice(j).split_at(group.load);
                 solver.locals[k].add_jumps_of(flux, jumps.col_as_slice_mut(c));
@@ -152,29 +164,47 @@ impl Inside<'_> {
             }
         }
         let (u, outcome) = solver.balance(jumps, &squares, guess, progress)?;
-        let coupled = |((group, some), mut found): (&(&Group, &[usize]), Mat<f64>)| {
+        let coupled = |(b, mut found): (usize, Mat<f64>)| {
+            let (group, some) = responses.batch(b);
             let mut values = Mat::zeros(group.outer.ncols(), some.len() * columns);
             for (j, (&k, c)) in some.iter().flat_map(|k| (0..columns).map(move |c| (k, c))).enumerate() {
                 solver.locals[k].pick_into(u.col_as_slice(c), values.col_as_slice_mut(j));
             }
             let loads = found.as_mut().subrows_mut(0, group.load);
             multiply_add(loads, 1.0, group.outer.as_ref(), values.as_ref());
-            (0..some.len())
-                .map(|m| {
-                    let mut part = Mat::zeros(group.load, columns);
-                    for c in 0..columns {
-                        part.col_as_slice_mut(c).copy_from_slice(&found.col_as_slice(m * columns + c)[..group.load]);
-                    }
-                    part
-                })
-                .collect::<Vec<_>>()
+            found
         };
-        let parts: Vec<Vec<Mat<f64>>> = batches.par_iter().zip(found).map(coupled).collect();
-        let mut loads = vec![Mat::new(); solver.locals.len()];
-        for ((_, some), parts) in batches.iter().zip(parts) {
-            some.iter().zip(parts).for_each(|(&k, part)| loads[k] = part);
-        }
-        Ok((loads, u, outcome))
+        let found = found.into_par_iter().enumerate().map(coupled).collect();
+        Ok(Coupled { responses, found, columns, u, outcome })
+    }
+}
+
+/// Loads of solutions.
+pub(crate) struct Coupled<'a> {
+    responses: &'a Responses,
+    found: Vec<Mat<f64>>,
+    columns: usize,
+    /// The interface values.
+    pub u: Mat<f64>,
+    /// How these were found.
+    pub outcome: Outcome,
+}
+
+impl Coupled<'_> {
+    /// One column of the load of a local problem.
+    pub fn load(&self, k: usize, column: usize) -> &[f64] {
+        let (b, m) = self.responses.places[k];
+        &self.found[b].col_as_slice(m * self.columns + column)[..self.responses.batch(b).0.load]
+    }
+
+    /// The loads of all local problems.
+    pub fn loads(&self) -> Vec<Mat<f64>> {
+        let load = |k: usize| {
+            let mut load = Mat::zeros(self.load(k, 0).len(), self.columns);
+            (0..self.columns).for_each(|c| load.col_as_slice_mut(c).copy_from_slice(self.load(k, c)));
+            load
+        };
+        (0..self.responses.places.len()).into_par_iter().map(load).collect()
     }
 }
 
