@@ -35,7 +35,7 @@ const SAME: f64 = 1e-9;
 /// A point is a vertex if it is this close, relative to the element.
 const CLOSE: f64 = 1e-6;
 
-/// Whether a decomposition may get rings, or smaller elements at the [corners of a plate](plate). The exponents of a nonlinear problem
+/// Whether a decomposition may get rings, or smaller elements at the corners of a plate. The exponents of a nonlinear problem
 /// are not known before it is solved; corners of plates cost much, and are for whoever asks.
 pub fn may_have_rings(problem: &Problem, settings: &Settings) -> bool {
     match settings.corners {

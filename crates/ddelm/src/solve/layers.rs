@@ -30,6 +30,9 @@ const THICK: f64 = 20.0;
 /// The width of a subdomain in units of a layer, at most: thinner layers are between its nodes.
 const STEEPEST: f64 = 50.0;
 
+/// How far from a side of a subdomain coefficients are taken, relative to the subdomain.
+const BESIDE: f64 = 0.3;
+
 /// By how much diffusion falls from one solve to the next: three cuts toward a layer.
 const STEP: f64 = 8.0;
 
@@ -87,11 +90,11 @@ pub(crate) fn boundary_layers(problem: &Problem, decomposition: &Decomposition, 
     decomposition.subdomains.iter().enumerate().map(tails_of).collect()
 }
 
-/// The rate k at which a layer along a side falls; the largest of three points.
+/// The rate k at which a layer along a side falls; the largest of three points beside it, for coefficients may be singular on it.
 fn decay(problem: &Problem, subdomain: &Subdomain, s: usize, side: usize, longest: f64) -> Result<f64> {
     let map = subdomain.map.as_ref();
-    let xi = [0.1, 0.5, 0.9].map(|t| map.shape().side_point(side, t));
-    let sample = Sample::new(subdomain, xi);
+    let along_side = [0.1, 0.5, 0.9].map(|t| map.shape().side_point(side, t));
+    let sample = Sample::new(subdomain, along_side.map(|xi| map.shape().inside(xi, BESIDE)));
     let values = |field: &FieldRef, key: &str| sample.values(field.as_ref(), key, s);
     let equation = &problem.equation;
     let mut largest = 0.0f64;
@@ -116,7 +119,7 @@ fn decay(problem: &Problem, subdomain: &Subdomain, s: usize, side: usize, longes
         Some(field) => values(field, "equation.reaction")?,
     };
     for k in 0..3 {
-        let n = unit_normal(map, side, map.jacobian(xi[k]));
+        let n = unit_normal(map, side, map.jacobian(along_side[k]));
         let normal = (0..2).map(|i| (0..2).map(|j| n[i] * a[i][j][k] * n[j]).sum::<f64>()).sum::<f64>();
         let out = b[0][k] * n[0] + b[1][k] * n[1];
         let along = (b[0][k] * n[1] - b[1][k] * n[0]).abs();
