@@ -54,7 +54,12 @@ def test_the_command_does_not_import_numpy():
 def test_the_command_ends_at_an_interrupt(tmp_path):
     big = ["--set", "discretization.subdomains=[96, 96]", "--set", "equation.diffusion=1 + x*y", "--out", "out"]
     command = [sys.executable, "-m", "ddelm", "solve", str(ROOT / "examples" / "poisson.toml"), *big]
-    child = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    # A shell that runs the tests in the background has them ignore the signal, and so would the child.
+    heeds = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        child = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGINT, heeds)
     time.sleep(1.0)
     child.send_signal(signal.SIGINT)
     _, said = child.communicate(timeout=60)
