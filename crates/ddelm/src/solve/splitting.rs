@@ -65,7 +65,8 @@ const DATA_SHARE: f64 = 0.1;
 /// The same for data that are singular at an end of a subdomain: to cut toward it costs little.
 const SINGULAR_SHARE: f64 = 1e-3;
 
-/// Fluxes through the sides of a thin subdomain are wrong by this over its width, relative to u: local solutions have 13 digits.
+/// Fluxes through the sides of a thin subdomain are wrong by this over its width, relative to u and the domain: local solutions have
+/// 13 digits.
 const NOISE: f64 = 1e-12;
 
 /// Triangles that are split, at least, their growth from one round to the next, and for how many rounds, if they lie along a line.
@@ -212,12 +213,16 @@ impl Splitting<'_> {
             // What is smooth is resolved where u is. Of what is singular at an end u, which is smoother, does not tell.
             let is_singular = |u: &Unresolved| u.weight > share && u.tails.iter().any(Tail::is_singular);
             let is_wrong = |u: &Unresolved| u.weight > DATA_SHARE * self.tolerance && u.serious;
-            let least = NOISE / self.tolerance;
+            let [x0, x1, y0, y1] = decomposition.bounding_box();
+            let least = NOISE / self.tolerance * (x1 - x0).max(y1 - y0);
             let halves = |s: usize| (width_inside(&decomposition.subdomains[s]) / least).log2();
-            unresolved.retain(|u| (is_singular(u) || is_wrong(u)) && halves(u.subdomain) >= 1.0);
+            let is_thin = |u: &Unresolved| u.is_along_a_line() && halves(u.subdomain) < 1.0;
+            unresolved.retain(|u| (is_singular(u) || is_wrong(u)) && !is_thin(u));
             let mut marks = self.allowed(Marks::of_data(&decomposition, &unresolved));
             for (s, wish) in &mut marks.splits {
-                wish.levels = wish.levels.map(|level| level.min(halves(*s) as u32));
+                let is_strip = unresolved.iter().any(|u| u.subdomain == *s && u.is_along_a_line());
+                let most = if is_strip { halves(*s) as u32 } else { u32::MAX };
+                wish.levels = wish.levels.map(|level| level.min(most));
             }
             if marks.is_empty() || self.limit(decomposition.len() + marks.added()).is_some() {
                 break;
