@@ -261,9 +261,17 @@ fn solve(j: [[f64; 2]; 2], r: Point) -> Point {
     [(j[1][1] * r[0] - j[0][1] * r[1]) / det, (j[0][0] * r[1] - j[1][0] * r[0]) / det]
 }
 
-/// Adds `q N(s)` with the derivatives of q and s: value, gradient, second derivatives of q; the gradient of the linear s.
+/// How far a bulge reaches into a shape: q at a point with its derivatives, and the gradient of the linear s along the side.
+struct Reach {
+    q: f64,
+    dq: Point,
+    ddq: [[f64; 2]; 2],
+    ds: Point,
+}
+
+/// Adds `q N(s)`, with as many derivatives as there are of N.
 #[inline]
-fn add<const D: usize>(jet: &mut Jet, q: f64, dq: Point, ddq: [[f64; 2]; 2], ds: Point, n: [Point; D]) {
+fn add<const D: usize>(jet: &mut Jet, Reach { q, dq, ddq, ds }: Reach, n: [Point; D]) {
     for a in 0..2 {
         let n = |d: usize| if d < D { n[d][a] } else { 0.0 };
         let (value, first, second) = (n(0), n(1), n(2));
@@ -291,7 +299,7 @@ fn add_to_triangle<const D: usize>(jet: &mut Jet, side: usize, bulge: &Bulge, [x
     let n = bulge.at::<D>(0.5 * (1.0 + lb - la));
     let dq = [0, 1].map(|k| la * gb[k] + lb * ga[k]);
     let ddq = [0, 1].map(|k| [0, 1].map(|l| ga[k] * gb[l] + ga[l] * gb[k]));
-    add(jet, la * lb, dq, ddq, [0, 1].map(|k| 0.5 * (gb[k] - ga[k])), n);
+    add(jet, Reach { q: la * lb, dq, ddq, ds: [0, 1].map(|k| 0.5 * (gb[k] - ga[k])) }, n);
 }
 
 #[inline]
@@ -305,14 +313,14 @@ fn add_to_square<const D: usize>(jet: &mut Jet, side: usize, bulge: &Bulge, [x, 
     };
     let across = 1 - along;
     let hat = s * (1.0 - s);
-    let (mut dq, mut ddq, mut gradient) = ([0.0; 2], [[0.0; 2]; 2], [0.0; 2]);
-    dq[along] = w * (1.0 - 2.0 * s) * ds;
-    dq[across] = dw * hat;
-    ddq[along][along] = -2.0 * w;
-    ddq[along][across] = dw * (1.0 - 2.0 * s) * ds;
-    ddq[across][along] = ddq[along][across];
-    gradient[along] = ds;
-    add(jet, w * hat, dq, ddq, gradient, bulge.at::<D>(s));
+    let mut reach = Reach { q: w * hat, dq: [0.0; 2], ddq: [[0.0; 2]; 2], ds: [0.0; 2] };
+    reach.dq[along] = w * (1.0 - 2.0 * s) * ds;
+    reach.dq[across] = dw * hat;
+    reach.ddq[along][along] = -2.0 * w;
+    reach.ddq[along][across] = dw * (1.0 - 2.0 * s) * ds;
+    reach.ddq[across][along] = reach.ddq[along][across];
+    reach.ds[along] = ds;
+    add(jet, reach, bulge.at::<D>(s));
 }
 
 #[cfg(test)]

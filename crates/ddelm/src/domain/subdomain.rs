@@ -131,46 +131,24 @@ pub(super) fn join(subdomains: &mut [Subdomain], pieces: &[Vec<Vec<LeafPiece>>])
 pub(super) fn number_vertices(subdomains: &mut [Subdomain], edges: &[Edge]) -> Vec<Vertex> {
     let starts: Vec<usize> =
         subdomains.iter().scan(0, |at, s| Some(std::mem::replace(at, *at + s.vertices.len()))).collect();
-    let total = starts.last().map_or(0, |last| last + subdomains[subdomains.len() - 1].vertices.len());
-    let mut parent: Vec<usize> = (0..total).collect();
-    fn find(parent: &mut [usize], mut k: usize) -> usize {
-        while parent[k] != k {
-            parent[k] = parent[parent[k]];
-            k = parent[k];
-        }
-        k
-    }
-    // The corners at the ends of a piece; a hanging end is no corner.
-    let corners = |side: &EdgeSide| {
-        let count = subdomains[side.subdomain].vertices.len();
-        let at = |k: usize| starts[side.subdomain] + (side.side + k) % count;
-        [(side.span != Span::Second).then(|| at(0)), (side.span != Span::First).then(|| at(1))]
-    };
+    let mut same = Same::new(subdomains.iter().map(|s| s.vertices.len()).sum());
     for edge in edges {
-        let [[a0, a1], mut b] = edge.sides.each_ref().map(corners);
-        let [first, second] = edge.sides.each_ref().map(|side| subdomains[side.subdomain].map.is_mirrored());
-        if first == second {
-            b.reverse();
-        }
-        for (a, b) in [(a0, b[0]), (a1, b[1])] {
-            if let (Some(a), Some(b)) = (a, b) {
-                let (a, b) = (find(&mut parent, a), find(&mut parent, b));
-                parent[a.max(b)] = a.min(b);
-            }
+        for [a, b] in meeting_corners(subdomains, &starts, edge) {
+            same.join(a, b);
         }
     }
-    let mut number = vec![usize::MAX; total];
+    let mut number = vec![usize::MAX; same.parent.len()];
     let mut vertices: Vec<Vertex> = Vec::new();
     for s in 0..subdomains.len() {
         for corner in 0..subdomains[s].vertices.len() {
-            let root = find(&mut parent, starts[s] + corner);
-            if number[root] == usize::MAX {
-                number[root] = vertices.len();
+            let first = same.first(starts[s] + corner);
+            if number[first] == usize::MAX {
+                number[first] = vertices.len();
                 let map = subdomains[s].map.as_ref();
                 let point = map.point(map.shape().corners()[corner]);
                 vertices.push(Vertex { point, parts: Vec::new(), width: 1.0 });
             }
-            subdomains[s].vertices[corner] = number[root];
+            subdomains[s].vertices[corner] = number[first];
         }
     }
     for subdomain in subdomains.iter() {
@@ -190,6 +168,50 @@ pub(super) fn number_vertices(subdomains: &mut [Subdomain], edges: &[Edge]) -> V
         [side, (side + 1) % corners.len()].iter().for_each(|&c| vertices[corners[c]].width = edge.width);
     }
     vertices
+}
+
+/// Pairs of corners, counted over all subdomains, that are the same end of an edge. A hanging end is no corner.
+fn meeting_corners(
+    subdomains: &[Subdomain],
+    starts: &[usize],
+    edge: &Edge,
+) -> impl Iterator<Item = [usize; 2]> + use<> {
+    let corners = |side: &EdgeSide| {
+        let count = subdomains[side.subdomain].vertices.len();
+        let at = |k: usize| starts[side.subdomain] + (side.side + k) % count;
+        [(side.span != Span::Second).then(|| at(0)), (side.span != Span::First).then(|| at(1))]
+    };
+    let [a, mut b] = edge.sides.each_ref().map(corners);
+    let [first, second] = edge.sides.each_ref().map(|side| subdomains[side.subdomain].map.is_mirrored());
+    if first == second {
+        b.reverse();
+    }
+    a.into_iter().zip(b).filter_map(|(a, b)| Some([a?, b?]))
+}
+
+/// Sets of things that are the same.
+struct Same {
+    /// One that is the same and comes earlier; the first of a set has itself.
+    parent: Vec<usize>,
+}
+
+impl Same {
+    fn new(count: usize) -> Self {
+        Same { parent: (0..count).collect() }
+    }
+
+    fn first(&mut self, mut k: usize) -> usize {
+        while self.parent[k] != k {
+            self.parent[k] = self.parent[self.parent[k]];
+            k = self.parent[k];
+        }
+        k
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.first(a), self.first(b));
+        self.parent[a.max(b)] = a.min(b);
+    }
 }
 
 /// Area over length: the extent of a subdomain across one of its sides. From the Jacobian alone, so that congruent

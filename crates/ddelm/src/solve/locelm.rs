@@ -17,7 +17,6 @@ use crate::base::error::{Error, Result};
 use crate::base::progress::{Progress, Stage};
 use crate::domain::decomposition::Decomposition;
 use crate::local::matrices::{Columns, LocalProblem};
-use crate::local::perimeter::perimeter_kinds;
 use crate::local::places::Scene;
 use crate::local::right_hand_side::{DataRows, RightHandSide};
 use crate::method::report::{FeaturesReport, InterfaceReport, RankSpan, Report, Seconds};
@@ -41,6 +40,28 @@ struct Block {
     jumps: Vec<(usize, usize, f64)>,
 }
 
+impl Block {
+    /// The rows of a subdomain with this right-hand side.
+    fn new(plan: &Plan, settings: &Settings, assembled: &Assembled, s: usize, f: Vec<f64>) -> Self {
+        let (numbering, rows) = (&plan.portion.whole, &*assembled.rows[s]);
+        let collocation = plan.collocations.of(plan.shape(s));
+        let network = plan.networks.of(plan.shape(s), s);
+        let all_fluxes: Vec<usize> = (0..rows.layout.fluxes.len() * numbering.pairs).collect();
+        let (truncation, cut) = (settings.truncation, settings.feature_cut(collocation.rows()));
+        let columns = Columns::Features { network, truncation, cut, guarded: false, shortest: false };
+        let (flux_rows, weighting) = (&all_fluxes[..], plan.weighting);
+        let (k, a) = LocalProblem { columns, collocation, rows, weighting, trace_rows: &[], flux_rows }.matrices();
+        let gather = numbering.gather(&plan.decomposition.subdomains[s], &rows.layout);
+        let mut trace = vec![None; k.nrows()];
+        let inside = collocation.interior.len();
+        gather.unknowns.iter().for_each(|&(row, unknown)| trace[inside + row] = Some(unknown));
+        let multiplier = |jump: usize| rows.flux_multiplier[numbering.jump_place(jump).1];
+        let unit = |jump: usize| flux_unit(numbering, &assembled.units, jump) / multiplier(jump);
+        let jumps = gather.fluxes.iter().map(|&(row, jump)| (row, jump, unit(jump))).collect();
+        Block { k: k.into_inner(), a: a.into_inner(), f, trace, jumps }
+    }
+}
+
 /// Entries of the largest matrix that is tried (2 GiB).
 const LARGEST: usize = 1 << 28;
 
@@ -54,32 +75,15 @@ pub fn solve(
     let clock = Instant::now();
     let plan = Plan::new(problem, decomposition.clone(), settings)?;
     let stages = Stages { plan: &plan, scene: Scene::linear(problem, &decomposition), progress };
-    let Assembled { units, rows, .. } = stages.assemble()?;
-    let (collocations, networks, numbering) = (&plan.collocations, &plan.networks, &plan.portion.whole);
+    let assembled = stages.assemble()?;
+    let data = stages.data_rows(&assembled);
+    let (collocations, numbering) = (&plan.collocations, &plan.portion.whole);
     let side = RightHandSide { equation: &problem.equation, decomposition: &decomposition, collocations };
-    let mut blocks = Vec::with_capacity(decomposition.len());
-    for (s, rows) in rows.into_iter().enumerate() {
-        let place = &decomposition.subdomains[s];
-        let collocation = collocations.of(place.map.shape());
-        let inside = collocation.interior.len();
-        let network = networks.of(place.map.shape(), s);
-        let all_fluxes: Vec<usize> = (0..rows.layout.fluxes.len() * numbering.pairs).collect();
-        let (truncation, cut) = (settings.truncation, settings.feature_cut(collocation.rows()));
-        let columns = Columns::Features { network, truncation, cut, guarded: false, shortest: false };
-        let (rows, flux_rows, weighting) = (&*rows, &all_fluxes[..], stages.plan.weighting);
-        let (k, a) = LocalProblem { columns, collocation, rows, weighting, trace_rows: &[], flux_rows }.matrices();
-        let gather = numbering.gather(place, &rows.layout);
-        let multiplier = |jump: usize| rows.flux_multiplier[numbering.jump_place(jump).1];
-        let mut trace = vec![None; k.nrows()];
-        gather.unknowns.iter().for_each(|&(row, unknown)| trace[inside + row] = Some(unknown));
-        let unit = |jump: usize| flux_unit(numbering, &units, jump) / multiplier(jump);
-        let jumps = gather.fluxes.iter().map(|&(row, jump)| (row, jump, unit(jump))).collect();
-        let f = side
-            .of(s, &DataRows::new(rows, perimeter_kinds(&stages.scene, collocation, s)), &[problem.data()])?
-            .col_as_slice(0)
-            .to_vec();
-        blocks.push(Block { k: k.into_inner(), a: a.into_inner(), f, trace, jumps });
-    }
+    let block = |(s, data): (usize, &DataRows)| {
+        let f = side.of(s, data, &[problem.data()])?.col_as_slice(0).to_vec();
+        Ok(Block::new(&plan, settings, &assembled, s, f))
+    };
+    let blocks: Vec<Block> = data.iter().enumerate().map(block).collect::<Result<_>>()?;
     let assemble = clock.elapsed().as_secs_f64();
 
     let clock = Instant::now();

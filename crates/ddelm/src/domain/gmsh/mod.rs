@@ -116,58 +116,21 @@ impl Builder {
         raw: &RawMesh,
         open: &mut HashMap<[u64; 2], OpenSide>,
     ) -> std::result::Result<(), String> {
-        let count = shape.sides();
-        let place = |tag: u64| match raw.nodes.get(&tag) {
-            Some(&[x, y, _]) => Ok([x, y]),
-            None => Err(format!("an element has node {tag}, which is not in the file")),
-        };
-        // Inner nodes of side k, from corner k to corner k + 1.
-        let inner = |k: usize| {
-            let first = count + k * (element.order - 1);
-            element.nodes[first..first + element.order - 1].to_vec()
-        };
-        let mut corners: Vec<u64> = element.nodes[..count].to_vec();
-        let mut inside: Vec<Vec<u64>> = (0..count).map(inner).collect();
-        let points = corners.iter().map(|&tag| place(tag)).collect::<std::result::Result<Vec<Point>, _>>()?;
-        let diagonals = if count == 3 { [1, 0, 2, 0] } else { [2, 0, 3, 1] };
-        let area = cross(
-            subtract(points[diagonals[0]], points[diagonals[1]]),
-            subtract(points[diagonals[2]], points[diagonals[3]]),
-        );
-        if area < 0.0 {
-            // Clockwise: from the first corner the other way round.
-            corners[1..].reverse();
-            inside.reverse();
-            inside.iter_mut().for_each(|nodes| nodes.reverse());
+        let Loop { corners, inside } = Loop::counterclockwise(element, shape, raw)?;
+        let mut sides = Vec::with_capacity(corners.len());
+        for (k, inner) in inside.into_iter().enumerate() {
+            let ends = [corners[k], corners[(k + 1) % corners.len()]];
+            let bulge = self.side(k, ends, inner, raw, open)?;
+            sides.push(Side { bulge, boundary: None });
         }
-        let number = self.mesh.elements.len();
-        let mut sides = Vec::with_capacity(count);
-        for k in 0..count {
-            let (a, b) = (corners[k], corners[(k + 1) % count]);
-            let key = [a.min(b), a.max(b)];
-            let Some(other) = open.remove(&key) else {
-                let bulge = self.bulge([place(a)?, place(b)?], &inside[k], &place)?;
-                open.insert(key, OpenSide { element: number, side: k, inner: inside[k].clone() });
-                sides.push(Side { bulge: bulge.map(|b| (b, false)), boundary: None });
-                continue;
-            };
-            if !other.inner.iter().rev().eq(&inside[k]) {
-                return Err(format!("elements do not meet in the same nodes between nodes {a} and {b}"));
-            }
-            let shared = self.mesh.elements.get(other.element).map(|e| e.sides[other.side].bulge);
-            let Some(shared) = shared else {
-                return Err(format!("an element has nodes {a} and {b} on two of its sides"));
-            };
-            sides.push(Side { bulge: shared.map(|(b, reversed)| (b, !reversed)), boundary: None });
-        }
-        let vertices = corners.iter().zip(corners.iter().map(|&tag| place(tag))).map(|(tag, p)| {
-            let p = p?;
-            Ok(*self.vertices.entry(*tag).or_insert_with(|| {
-                self.mesh.vertices.push(p);
+        let mut vertices = Vec::with_capacity(corners.len());
+        for tag in corners {
+            let point = place(raw, tag)?;
+            vertices.push(*self.vertices.entry(tag).or_insert_with(|| {
+                self.mesh.vertices.push(point);
                 self.mesh.vertices.len() - 1
-            }))
-        });
-        let vertices = vertices.collect::<std::result::Result<_, String>>()?;
+            }));
+        }
         let region = (element.group != 0).then(|| {
             let mesh = &mut self.mesh;
             *self.regions.entry(element.group).or_insert_with(|| {
@@ -180,17 +143,42 @@ impl Builder {
         Ok(())
     }
 
+    /// The bulge of side `k` of the next element: its own if it is the first to have the side, and else that of the neighbour, the
+    /// other way round.
+    fn side(
+        &mut self,
+        k: usize,
+        [a, b]: [u64; 2],
+        inner: Vec<u64>,
+        raw: &RawMesh,
+        open: &mut HashMap<[u64; 2], OpenSide>,
+    ) -> std::result::Result<Option<(usize, bool)>, String> {
+        let key = [a.min(b), a.max(b)];
+        let Some(other) = open.remove(&key) else {
+            let bulge = self.bulge([place(raw, a)?, place(raw, b)?], &inner, raw)?;
+            open.insert(key, OpenSide { element: self.mesh.elements.len(), side: k, inner });
+            return Ok(bulge.map(|b| (b, false)));
+        };
+        if !other.inner.iter().rev().eq(&inner) {
+            return Err(format!("elements do not meet in the same nodes between nodes {a} and {b}"));
+        }
+        let Some(neighbour) = self.mesh.elements.get(other.element) else {
+            return Err(format!("an element has nodes {a} and {b} on two of its sides"));
+        };
+        Ok(neighbour.sides[other.side].bulge.map(|(b, reversed)| (b, !reversed)))
+    }
+
     /// The number of the bulge of a side, `None` if it is straight.
     fn bulge(
         &mut self,
         [a, b]: [Point; 2],
         inner: &[u64],
-        place: &impl Fn(u64) -> std::result::Result<Point, String>,
+        raw: &RawMesh,
     ) -> std::result::Result<Option<usize>, String> {
         let p = inner.len() + 1;
         let mut offsets = Vec::with_capacity(inner.len());
         for (k, &tag) in inner.iter().enumerate() {
-            offsets.push(subtract(place(tag)?, between(a, b, (k + 1) as f64 / p as f64)));
+            offsets.push(subtract(place(raw, tag)?, between(a, b, (k + 1) as f64 / p as f64)));
         }
         let length = norm(subtract(b, a));
         if offsets.iter().all(|&d| norm(d) <= STRAIGHT * length) {
@@ -198,6 +186,42 @@ impl Builder {
         }
         self.mesh.bulges.push(Bulge::through(&offsets));
         Ok(Some(self.mesh.bulges.len() - 1))
+    }
+}
+
+/// Where a node lies.
+fn place(raw: &RawMesh, tag: u64) -> std::result::Result<Point, String> {
+    match raw.nodes.get(&tag) {
+        Some(&[x, y, _]) => Ok([x, y]),
+        None => Err(format!("an element has node {tag}, which is not in the file")),
+    }
+}
+
+/// The nodes around an element: its corners, and those inside side k, from corner k to corner k + 1.
+struct Loop {
+    corners: Vec<u64>,
+    inside: Vec<Vec<u64>>,
+}
+
+impl Loop {
+    /// Whichever way round the file has it.
+    fn counterclockwise(element: &RawElement, shape: Shape, raw: &RawMesh) -> std::result::Result<Self, String> {
+        let count = shape.sides();
+        let inner = |k: usize| {
+            let first = count + k * (element.order - 1);
+            element.nodes[first..first + element.order - 1].to_vec()
+        };
+        let mut corners: Vec<u64> = element.nodes[..count].to_vec();
+        let mut inside: Vec<Vec<u64>> = (0..count).map(inner).collect();
+        let points = corners.iter().map(|&tag| place(raw, tag)).collect::<std::result::Result<Vec<Point>, _>>()?;
+        let [a, b, c, d] = if count == 3 { [1, 0, 2, 0] } else { [2, 0, 3, 1] };
+        if cross(subtract(points[a], points[b]), subtract(points[c], points[d])) < 0.0 {
+            // From the first corner the other way round.
+            corners[1..].reverse();
+            inside.reverse();
+            inside.iter_mut().for_each(|nodes| nodes.reverse());
+        }
+        Ok(Loop { corners, inside })
     }
 }
 
