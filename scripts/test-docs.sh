@@ -9,10 +9,7 @@ cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-target}
 mkdir -p "$target"
 target=$(cd "$target" && pwd)
-environment=$target/docs-tests
-if [ ! -x "$environment/bin/python" ]; then python3 -m venv "$environment"; fi
-pip() { "$environment/bin/pip" --quiet --disable-pip-version-check "$@"; }
-pip install 'maturin>=1.9,<2' matplotlib scipy pyvista ipywidgets 'mkdocs>=1.6,<2' mkdocs-material 'mkdocstrings[python]' ruff
+environment=$(scripts/environment.sh scripts/requirements/docs.txt)
 
 mkdir -p "$target/wheels-dev"
 wheel=$(find "$target/wheels-dev" -name 'ddelm-*.whl' | head -n 1)
@@ -21,7 +18,7 @@ if [ -z "$wheel" ] || [ -n "$(find crates Cargo.lock pyproject.toml \( -name '*.
     "$environment/bin/maturin" build --quiet --profile dev --features unify --out "$target/wheels-dev"
     wheel=$(find "$target/wheels-dev" -name 'ddelm-*.whl' | head -n 1)
 fi
-pip install --force-reinstall --no-deps "$wheel"
+"$environment/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheel"
 
 "$environment/bin/python" scripts/gallery.py --out "$target/gallery"
 if rustup target add wasm32-unknown-unknown >/dev/null 2>&1 && npm --version >/dev/null 2>&1; then

@@ -17,14 +17,11 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 
 features=(--package ddelm --package ddelm-cli --package ddelm-mpi --package ddelm-unify --features mpi)
-cargo clippy "${features[@]}" --all-targets -- -D warnings
 cargo test "${features[@]}" --test exchange --test ranks
 
-# VTK itself reads what several ranks write. Its other dependencies are for drawing.
+# VTK itself reads what several ranks write.
 target=${CARGO_TARGET_DIR:-target}
-environment=$target/mpi-tests
-if [ ! -x "$environment/bin/python" ]; then python3 -m venv "$environment"; fi
-"$environment/bin/pip" install --quiet --disable-pip-version-check --no-deps numpy vtk
+environment=$(scripts/environment.sh crates/ddelm-py/tests/requirements.txt)
 "$environment/bin/python" scripts/check-pvtu.py --program "$target/debug/ddelm"
 
 # The study of docs/scaling.md, at its smallest.

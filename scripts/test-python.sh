@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds the wheel, installs it in a fresh virtual environment and runs the Python tests.
+# Builds the wheel, installs it in a virtual environment and runs the Python tests.
 #
 # The wheel is built in the dev profile, which is optimised and shares its dependencies with `cargo test`.
 #
@@ -11,25 +11,20 @@ cd "$(dirname "$0")/.."
 target=${CARGO_TARGET_DIR:-target}
 mkdir -p "$target"
 target=$(cd "$target" && pwd)
-environment=$target/python-tests
 wheels=$target/wheels-dev
-
-rm -rf "$environment" "$wheels"
-python3 -m venv "$environment"
-"$environment/bin/pip" install --quiet --disable-pip-version-check -r crates/ddelm-py/tests/requirements.txt
+environment=$(scripts/environment.sh crates/ddelm-py/tests/requirements.txt)
 if [ -n "${DDELM_TORCH:-}" ]; then
     # shellcheck disable=SC2086 # These are several words.
     "$environment/bin/pip" install --quiet --disable-pip-version-check $DDELM_TORCH
 fi
-
-cargo clippy --quiet --no-deps --package ddelm-py --features unify -- -D warnings
 
 # The tests compare with the command line. The tests of the workspace have built it already, as a rule.
 ddelm=$target/debug/ddelm
 if [ ! -x "$ddelm" ] || [ -n "$(find crates Cargo.lock \( -name '*.rs' -o -name 'Cargo.*' \) -newer "$ddelm")" ]; then
     cargo build --quiet --package ddelm-cli --package ddelm-unify
 fi
+rm -rf "$wheels"
 "$environment/bin/maturin" build --quiet --profile dev --features unify --out "$wheels"
-"$environment/bin/pip" install --quiet --disable-pip-version-check "$wheels"/*.whl
+"$environment/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$wheels"/*.whl
 
 DDELM=$ddelm "$environment/bin/python" -m pytest --quiet -rs "$@"

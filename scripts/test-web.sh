@@ -8,11 +8,6 @@ if ! rustup target add wasm32-unknown-unknown >/dev/null 2>&1; then
     echo "not tested: WebAssembly (rustup cannot add the target wasm32-unknown-unknown)" >&2
     exit 0
 fi
-# Linters look at the code on this machine, for which dependencies are checked already; warnings of the modules themselves are errors.
-cargo check --quiet --package ddelm --package ddelm-unify --no-default-features
-cargo clippy --quiet --package ddelm --package ddelm-cli --package ddelm-unify --package ddelm-web --no-deps -- -D warnings
-cargo clippy --quiet --package ddelm-web-bindgen -- -D warnings
-
 bash scripts/build-web.sh
 if ! npm --version >/dev/null 2>&1; then
     echo "not tested: the page (there is no npm)" >&2
