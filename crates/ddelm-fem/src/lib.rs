@@ -25,7 +25,6 @@ mod operator;
 mod solution;
 #[cfg(test)]
 mod tests;
-#[cfg(feature = "vtk")]
 pub mod vtk;
 
 use rayon::prelude::*;

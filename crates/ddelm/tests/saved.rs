@@ -1,7 +1,5 @@
 //! Files of earlier versions are read: a solution that somebody keeps must not be lost to a new field of the report.
 
-#![cfg(feature = "save")]
-
 use ddelm::domain::division::Count;
 use ddelm::method::report::{Attempt, Estimate};
 use ddelm::solution::save;

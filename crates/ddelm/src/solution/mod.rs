@@ -4,10 +4,8 @@ pub mod drawing;
 pub mod evaluate;
 pub mod functionals;
 pub(crate) mod norms;
-#[cfg(feature = "save")]
 pub mod save;
 pub mod tails;
-#[cfg(feature = "vtk")]
 pub mod vtk;
 
 pub use evaluate::{Gradients, Solution};
