@@ -279,13 +279,8 @@ mod tests {
             Arc::new(Polar { centre: [0.0; 2], radius, angle }) as MapRef
         };
         let decomposition = Decomposition::from_maps((0..6).map(sector).collect(), 1, |_| 0).unwrap();
-        let problem = Problem {
-            equation: Equation::poisson(),
-            source: constant(0.0),
-            conditions: vec![Condition::dirichlet(function(|x, y| x * y))],
-            mean: None,
-            exact: None,
-        };
+        let problem =
+            Problem::new(Equation::poisson(), constant(0.0), vec![Condition::dirichlet(function(|x, y| x * y))]);
         let settings = Settings { points: 10, ..Settings::fast() };
         let solution = Solver::new(&problem, Arc::new(decomposition), &settings).unwrap().solve().unwrap();
         (solution, problem)

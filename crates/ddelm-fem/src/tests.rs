@@ -11,7 +11,7 @@ fn tensor(a11: FieldRef, a12: FieldRef, a22: FieldRef, reaction: Option<FieldRef
 }
 
 fn problem(equation: Equation, source: FieldRef, conditions: [Condition; 4]) -> Problem {
-    Problem { equation, source, conditions: conditions.into(), mean: None, exact: None }
+    Problem::new(equation, source, conditions.into())
 }
 
 fn dirichlet(u: &FieldRef) -> [Condition; 4] {

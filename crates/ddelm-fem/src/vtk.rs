@@ -74,13 +74,12 @@ mod tests {
     fn finite_elements_are_written_at_their_nodes() {
         let exact = function(|x, y| x - 2.0 * y);
         let tensor = [[constant(2.0), constant(1.0)], [constant(1.0), constant(3.0)]];
-        let problem = Problem {
-            equation: Equation::SecondOrder { diffusion: Diffusion::Tensor(tensor), advection: None, reaction: None },
-            source: constant(0.0),
-            conditions: vec![Condition::dirichlet(exact.clone()); 4],
-            mean: None,
-            exact: Some(exact),
-        };
+        let problem = Problem::new(
+            Equation::SecondOrder { diffusion: Diffusion::Tensor(tensor), advection: None, reaction: None },
+            constant(0.0),
+            vec![Condition::dirichlet(exact.clone()); 4],
+        )
+        .with_exact(exact);
         let settings = crate::Settings::new([6, 3]);
         let solution = crate::solve(&problem, [0.0, 2.0], [1.0, 2.0], &settings).unwrap();
         let folder = tempfile::tempdir().unwrap();

@@ -9,20 +9,15 @@ use ddelm::{Condition, Decomposition, Equation, Problem, Result, Settings, Solve
 pub fn main() -> Result<()> {
     let exact = function(|x, y| (PI * x).sin() * (PI * y).sin());
     let wind = [function(|_, y| 0.5 - y), function(|x, _| x - 0.5)];
-    let problem = Problem {
-        equation: Equation::SecondOrder {
-            diffusion: Diffusion::Scalar(constant(0.01)),
-            advection: Some(wind),
-            reaction: None,
-        },
-        source: function(|x, y| {
+    let problem = Problem::new(
+        Equation::SecondOrder { diffusion: Diffusion::Scalar(constant(0.01)), advection: Some(wind), reaction: None },
+        function(|x, y| {
             let ((sx, cx), (sy, cy)) = ((PI * x).sin_cos(), (PI * y).sin_cos());
             0.02 * PI * PI * sx * sy + PI * ((0.5 - y) * cx * sy + (x - 0.5) * sx * cy)
         }),
-        conditions: vec![Condition::dirichlet(constant(0.0)); 4],
-        mean: None,
-        exact: Some(exact.clone()),
-    };
+        vec![Condition::dirichlet(constant(0.0)); 4],
+    )
+    .with_exact(exact.clone());
     let squares = Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [6, 6])?;
     let solution = Solver::new(&problem, squares, &Settings::fast())?.solve()?;
 

@@ -11,13 +11,12 @@ pub fn main() -> Result<()> {
     println!("parts of the boundary: {}", domain.parts().join(", "));
 
     let exact = function(|x, y| x.hypot(y).ln());
-    let problem = Problem {
-        equation: Equation::poisson(),
-        source: constant(0.0),
-        conditions: vec![Condition::dirichlet(exact.clone()); domain.parts().len()],
-        mean: None,
-        exact: Some(exact),
-    };
+    let problem = Problem::new(
+        Equation::poisson(),
+        constant(0.0),
+        vec![Condition::dirichlet(exact.clone()); domain.parts().len()],
+    )
+    .with_exact(exact);
     let solution = Case::new(problem, domain).solve(&Silent)?;
 
     let error = solution.report.errors.expect("the exact solution is known").l2;

@@ -8,13 +8,7 @@ use ddelm::{Case, Condition, Domain, Equation, Problem, Result, Silent, constant
 
 /// Finds the lowest four, two of which are the same.
 pub fn main() -> Result<()> {
-    let problem = Problem {
-        equation: Equation::poisson(),
-        source: constant(0.0),
-        conditions: vec![Condition::dirichlet(constant(0.0)); 4],
-        mean: None,
-        exact: None,
-    };
+    let problem = Problem::new(Equation::poisson(), constant(0.0), vec![Condition::dirichlet(constant(0.0)); 4]);
     let square = Domain::rectangle([0.0, 1.0], [0.0, 1.0])?;
     let wanted = Eigenvalues { count: 4, near: 0.0 };
     let case = Case { cut: Cut::Size(0.5), eigenvalues: Some(wanted), estimate: false, ..Case::new(problem, square) };

@@ -6,17 +6,16 @@ use ddelm::{Condition, Decomposition, Equation, Problem, Result, Settings, Solve
 /// Solves it on 8 x 8 subdomains, and looks at the residual, which needs no exact solution.
 pub fn main() -> Result<()> {
     let exact = function(|x, y| (12.0 * x + 16.0 * y).sin());
-    let problem = Problem {
-        equation: Equation::SecondOrder {
+    let problem = Problem::new(
+        Equation::SecondOrder {
             diffusion: Diffusion::Scalar(constant(1.0)),
             advection: None,
             reaction: Some(constant(-400.0)),
         },
-        source: constant(0.0),
-        conditions: vec![Condition::dirichlet(exact.clone()); 4],
-        mean: None,
-        exact: Some(exact.clone()),
-    };
+        constant(0.0),
+        vec![Condition::dirichlet(exact.clone()); 4],
+    )
+    .with_exact(exact.clone());
     let squares = Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [8, 8])?;
     let solution = Solver::new(&problem, squares, &Settings { points: 20, ..Settings::fast() })?.solve()?;
 

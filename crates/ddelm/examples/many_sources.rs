@@ -7,13 +7,7 @@ use ddelm::{Condition, Decomposition, Equation, Problem, Result, Settings, Silen
 
 /// Solves -Laplacian u = f for eight sources, together.
 pub fn main() -> Result<()> {
-    let problem = Problem {
-        equation: Equation::poisson(),
-        source: constant(1.0),
-        conditions: vec![Condition::dirichlet(constant(0.0)); 4],
-        mean: None,
-        exact: None,
-    };
+    let problem = Problem::new(Equation::poisson(), constant(1.0), vec![Condition::dirichlet(constant(0.0)); 4]);
     let squares = Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [4, 4])?;
     let solver = Solver::new(&problem, squares, &Settings::fast())?;
 

@@ -11,13 +11,12 @@ pub fn main() -> Result<()> {
     // On the left and on the right: du/dn = -pi sin(pi y), outwards.
     let clamped = Condition::clamped(zero.clone(), function(|_, y| -PI * (PI * y).sin()));
     let supported = Condition::simply_supported(zero.clone(), zero);
-    let problem = Problem {
-        equation: Equation::Plate { rigidity: constant(2.0) },
-        source: function(|x, y| 8.0 * PI.powi(4) * (PI * x).sin() * (PI * y).sin()),
-        conditions: vec![clamped.clone(), clamped, supported.clone(), supported],
-        mean: None,
-        exact: Some(exact.clone()),
-    };
+    let problem = Problem::new(
+        Equation::Plate { rigidity: constant(2.0) },
+        function(|x, y| 8.0 * PI.powi(4) * (PI * x).sin() * (PI * y).sin()),
+        vec![clamped.clone(), clamped, supported.clone(), supported],
+    )
+    .with_exact(exact.clone());
     let squares = Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [4, 4])?;
     let solution = Solver::new(&problem, squares, &Settings::fast())?.solve()?;
 

@@ -17,13 +17,12 @@ pub fn main() -> Result<()> {
         let angle = if angle < -0.5 * FRAC_PI_2 { angle + TAU } else { angle.max(0.0) };
         x.hypot(y).powf(2.0 / 3.0) * (2.0 / 3.0 * angle).sin()
     });
-    let problem = Problem {
-        equation: Equation::poisson(),
-        source: constant(0.0),
-        conditions: vec![Condition::dirichlet(exact.clone()); domain.parts().len()],
-        mean: None,
-        exact: Some(exact),
-    };
+    let problem = Problem::new(
+        Equation::poisson(),
+        constant(0.0),
+        vec![Condition::dirichlet(exact.clone()); domain.parts().len()],
+    )
+    .with_exact(exact);
     let settings = Settings { corners: Corners::Auto, ..Settings::fast() };
     let solution = Case { settings, ..Case::new(problem, domain) }.solve(&Silent)?;
 

@@ -8,13 +8,8 @@ use ddelm::{Case, Condition, Domain, Equation, Problem, Result, Silent, constant
 
 /// Goes to t = 0.1 in 40 steps of the fourth order, with one factorization.
 pub fn main() -> Result<()> {
-    let problem = Problem {
-        equation: Equation::poisson(),
-        source: constant(0.0),
-        conditions: vec![Condition::dirichlet(constant(0.0)); 4],
-        mean: None,
-        exact: Some(formula("exp(-2*pi^2*t)*sin(pi*x)*sin(pi*y)")?),
-    };
+    let problem = Problem::new(Equation::poisson(), constant(0.0), vec![Condition::dirichlet(constant(0.0)); 4])
+        .with_exact(formula("exp(-2*pi^2*t)*sin(pi*x)*sin(pi*y)")?);
     let time = Time {
         start: 0.0,
         end: 0.1,

@@ -6,13 +6,11 @@ use ddelm::{Case, Condition, Domain, Equation, Problem, Result, Silent, function
 /// Solves a problem with a steep front to eight digits.
 pub fn main() -> Result<()> {
     let u = |x: f64, _: f64| (6.0 * (x - 0.4)).tanh();
-    let problem = Problem {
-        equation: Equation::poisson(),
-        source: function(move |x, y| 72.0 * u(x, y) * (1.0 - u(x, y).powi(2))),
-        conditions: vec![Condition::dirichlet(function(u)); 4],
-        mean: None,
-        exact: None,
-    };
+    let problem = Problem::new(
+        Equation::poisson(),
+        function(move |x, y| 72.0 * u(x, y) * (1.0 - u(x, y).powi(2))),
+        vec![Condition::dirichlet(function(u)); 4],
+    );
     let square = Domain::rectangle([0.0, 1.0], [0.0, 1.0])?;
     let solution = Case { tolerance: Some(1e-8), ..Case::new(problem, square) }.solve(&Silent)?;
 

@@ -35,13 +35,11 @@
 //! use ddelm::{Condition, Decomposition, Equation, Problem, Settings, Solver, function};
 //!
 //! let u = |x: f64, y: f64| (6.0 * x).sin() * y.exp();
-//! let problem = Problem {
-//!     equation: Equation::poisson(), // -Laplacian u = f
-//!     source: function(move |x, y| 35.0 * u(x, y)),
-//!     conditions: vec![Condition::dirichlet(function(u)); 4], // left, right, bottom, top
-//!     mean: None,
-//!     exact: None,
-//! };
+//! let problem = Problem::new(
+//!     Equation::poisson(), // -Laplacian u = f
+//!     function(move |x, y| 35.0 * u(x, y)),
+//!     vec![Condition::dirichlet(function(u)); 4], // left, right, bottom, top
+//! );
 //! let squares = Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [4, 4])?;
 //! let solver = Solver::new(&problem, squares, &Settings::fast())?; // factors
 //! let solution = solver.solve()?; // cheap, also for other sources and boundary values
@@ -130,9 +128,4 @@ pub use solve::case::Case;
 pub use solve::solver::Solver;
 
 /// The optional parts of this library, and whether they were built in.
-pub const FEATURES: [(&str, bool); 4] = [
-    ("files", cfg!(feature = "files")),
-    ("parallel", cfg!(feature = "parallel")),
-    ("save", cfg!(feature = "save")),
-    ("vtk", cfg!(feature = "vtk")),
-];
+pub const FEATURES: [(&str, bool); 2] = [("files", cfg!(feature = "files")), ("parallel", cfg!(feature = "parallel"))];

@@ -34,13 +34,12 @@ fn waves(n: usize, variable: bool) -> Problem {
             },
         )
     };
-    Problem {
-        equation: if variable { Equation::diffusion(diffusion()) } else { Equation::poisson() },
-        source: function(source),
-        conditions: vec![Condition::dirichlet(constant(0.0)); 4],
-        mean: None,
-        exact: Some(function_with_gradient(u, gradient)),
-    }
+    Problem::new(
+        if variable { Equation::diffusion(diffusion()) } else { Equation::poisson() },
+        function(source),
+        vec![Condition::dirichlet(constant(0.0)); 4],
+    )
+    .with_exact(function_with_gradient(u, gradient))
 }
 
 /// The relative L2 error on n x n subdomains.

@@ -109,17 +109,16 @@ fn second_order(u: &Arc<Network>, turn: usize) -> Problem {
             Condition::robin(function(|x, _| 1.0 + x * x), value)
         }
     };
-    Problem {
-        equation: Equation::SecondOrder {
+    Problem::new(
+        Equation::SecondOrder {
             diffusion: Diffusion::Tensor(diffusion()),
             advection: Some([function(|_, y| 1.0 + y), function(|x, _| -x)]),
             reaction: Some(function(|x, y| 2.0 + x * y)),
         },
         source,
-        conditions: (0..4).map(condition).collect(),
-        mean: None,
-        exact: Some(u.exact()),
-    }
+        (0..4).map(condition).collect(),
+    )
+    .with_exact(u.exact())
 }
 
 fn plate(u: &Arc<Network>, turn: usize) -> Problem {
@@ -137,13 +136,8 @@ fn plate(u: &Arc<Network>, turn: usize) -> Problem {
             Condition::clamped(u.exact(), function(slope))
         }
     };
-    Problem {
-        equation: Equation::Plate { rigidity: constant(0.5) },
-        source: load,
-        conditions: (0..4).map(condition).collect(),
-        mean: None,
-        exact: Some(u.exact()),
-    }
+    Problem::new(Equation::Plate { rigidity: constant(0.5) }, load, (0..4).map(condition).collect())
+        .with_exact(u.exact())
 }
 
 fn error(problem: &Problem, settings: &Settings) -> f64 {

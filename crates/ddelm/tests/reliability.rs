@@ -132,7 +132,7 @@ fn what_is_not_elliptic_is_refused_with_point_and_eigenvalue() {
             "[[\"1\", \"2\"], [\"2\", \"1\"]]",
             "[[1, 2], [2, 1]]: the tensor must be positive definite, and has the eigenvalue -1",
         ),
-        ("[[\"1\", \"0\"], [\"3\", \"1\"]]", "eigenvalue -5.000e-1 at x = "),
+        ("[[\"1\", \"0\"], [\"3\", \"1\"]]", "eigenvalue -0.5 at x = "),
         ("\"x - 0.5\"", "the diffusion must be positive, at x = "),
         ("-1", "the diffusion must be positive"),
         (&format!("\"{spot}\""), "the diffusion must be positive, at x = 0.3"),
@@ -181,6 +181,23 @@ fn an_exact_solution_that_is_none_is_reported() {
     assert!(wrong.warnings[0].contains("the condition boundary.left: at x = 0.0"), "{:?}", wrong.warnings);
     let wrong = solve("2*pi^2*sin(pi*x)*sin(pi*y)", "dirichlet = \"0\"\ntop = { neumann = \"3*sin(pi*x)\" }");
     assert!(wrong.warnings[0].contains("the condition boundary.top"), "{:?}", wrong.warnings);
+}
+
+#[test]
+fn an_error_far_above_its_estimate_is_reported() {
+    // A spike between the points at which the exact solution is looked at.
+    let text = |height: f64| {
+        let boundary = "dirichlet = \"sin(3*x)*exp(y)\"";
+        let file = file("source = \"8*sin(3*x)*exp(y)\"", boundary, [4, 4], 14);
+        format!(
+            "{file}estimate = true\n[exact]\nu = \"sin(3*x)*exp(y) + {height}*exp(-2e4*((x - 0.31)^2 + (y - 0.44)^2))\"\n"
+        )
+    };
+    let report = |height| ProblemFile::new(text(height)).case().unwrap().solve(&Silent).unwrap().report;
+    let (doubtful, sure) = (report(0.01), report(0.0));
+    assert!(doubtful.errors.unwrap().l2 > 1e-6 && doubtful.estimate.unwrap().l2 < 1e-8);
+    assert!(doubtful.warnings.iter().any(|w| w.contains("estimate or the exact")), "{:?}", doubtful.warnings);
+    assert_eq!((sure.warnings, sure.status), (Vec::new(), Status::Solved));
 }
 
 /// Coefficients of a region are those of the region when an exact solution is checked.

@@ -72,13 +72,7 @@ fn check_itself(problem: &Problem, rings: impl Fn() -> Decomposition, points: &[
 }
 
 fn dirichlet(source: FieldRef, exact: FieldRef) -> Problem {
-    Problem {
-        equation: Equation::poisson(),
-        source,
-        conditions: vec![Condition::dirichlet(exact.clone()); 4],
-        mean: None,
-        exact: Some(exact),
-    }
+    Problem::new(Equation::poisson(), source, vec![Condition::dirichlet(exact.clone()); 4]).with_exact(exact)
 }
 
 /// The solution of `-Laplacian u = 1`, u = 0 on the unit square: a sum of sines in x, exact in y.
@@ -339,18 +333,17 @@ fn corners_that_are_not_alike_share_nothing() {
     let given = Condition::dirichlet(exact.clone());
     let grid = || with_rings(Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [3, 3]).unwrap(), &SQUARE, 2.0);
     let here = points(&SQUARE, [[0.0, 1.0]; 2], |_| true);
-    let laplacian = Problem {
-        equation: Equation::poisson(),
-        source: constant(0.0),
-        conditions: vec![
+    let laplacian = Problem::new(
+        Equation::poisson(),
+        constant(0.0),
+        vec![
             robin(1.0, |x, y| -x.exp() * y.cos()),
             robin(20.0, |x, y| x.exp() * y.cos()),
             given.clone(),
             given.clone(),
         ],
-        mean: None,
-        exact: Some(exact),
-    };
+    )
+    .with_exact(exact);
     check(&laplacian, grid, &here, [1e-9, 1e-10]);
     let tensor = [[2.0, 0.5], [0.5, 1.0]].map(|row: [f64; 2]| row.map(constant));
     let directed = Problem {

@@ -96,13 +96,7 @@ fn kites() -> Decomposition {
 }
 
 fn laplace(k: i32) -> Problem {
-    Problem {
-        equation: Equation::poisson(),
-        source: constant(0.0),
-        conditions: vec![Condition::dirichlet(harmonic(k))],
-        mean: None,
-        exact: Some(harmonic(k)),
-    }
+    Problem::new(Equation::poisson(), constant(0.0), vec![Condition::dirichlet(harmonic(k))]).with_exact(harmonic(k))
 }
 
 fn plate(k: i32) -> Problem {

@@ -5,6 +5,21 @@ pub fn error(value: f64) -> String {
     format!("{value:.1e}")
 }
 
+/// A number with so many digits at most, as people write it: `1`, `-38.62`, `0.002`, `6.12e-13`.
+pub fn brief(value: f64, digits: usize) -> String {
+    let text = format!("{value:.*e}", digits - 1);
+    // What is no number has no exponent.
+    let Some((mantissa, exponent)) = text.split_once('e') else { return text };
+    let short = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text.to_owned(),
+    };
+    match exponent.parse::<i32>() {
+        Ok(at @ -3..=5) => short(&format!("{value:.*}", (digits as i32 - 1 - at).max(0) as usize)),
+        _ => format!("{}e{exponent}", short(mantissa)),
+    }
+}
+
 /// A number with fourteen digits: `19.739208802179`.
 pub fn digits(value: f64) -> String {
     let before = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
@@ -46,6 +61,12 @@ mod tests {
     #[test]
     fn numbers_are_short() {
         assert_eq!(error(6.84e-13), "6.8e-13");
+        assert_eq!(
+            [1.0, -38.6214, 0.1, 0.0, 99999.6, 1e6, 6.12e-13, -2e-3, f64::NAN, f64::NEG_INFINITY]
+                .map(|v| brief(v, 4))
+                .join(" "),
+            "1 -38.62 0.1 0 100000 1e6 6.12e-13 -0.002 NaN -inf"
+        );
         assert_eq!(
             [19.73920880217866, 1e-20, 0.0].map(digits),
             ["19.739208802179", "1.0000000000000e-20", "0.0000000000000"]

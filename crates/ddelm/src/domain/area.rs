@@ -21,6 +21,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::base::error::{Error, Result};
+use crate::base::number::brief;
 use crate::domain::decomposition::{Decomposition, MOST_SUBDOMAINS};
 use crate::domain::map::{Affine, MapRef, Point};
 use crate::problem::model::SIDES;
@@ -145,8 +146,10 @@ impl Domain {
             }
             if let Some((p, away)) = self.mismatch(a, b) {
                 let problem = format!(
-                    "the sides are not the same up to a shift: at ({}, {}) the first is {away:.3e} away from the second",
-                    p[0], p[1]
+                    "the sides are not the same up to a shift: at ({}, {}) the first is {} away from the second",
+                    p[0],
+                    p[1],
+                    brief(away, 4)
                 );
                 return refuse(problem, "periodic sides have the same shape, size and direction");
             }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::base::error::{Error, Result};
+use crate::base::number::brief;
 
 use super::decomposition::{Decomposition, Origin, Trunk};
 use super::forest::{Root, RootSide};
@@ -57,53 +58,13 @@ impl Decomposition {
             problem,
             hint: "neighbouring subdomains share whole sides, and every map has a positive Jacobian".into(),
         };
-        let extent = |map: &MapRef| {
-            let [w, h] = Rectangle::around(map.shape().lattice(16).map(|xi| map.point(xi))).extent();
-            w.min(h)
-        };
-        let smallest = maps.iter().map(extent).fold(f64::INFINITY, f64::min);
-        if maps.is_empty() || !(smallest > 0.0 && smallest.is_finite()) {
-            return Err(geometry("a subdomain has no area".into()));
-        }
-        let closeness = 1e-6 * smallest;
-        let mut middles = Middles { cell: closeness, seen: HashMap::new() };
-        let mut taken: HashMap<(usize, usize), ()> = HashMap::new();
-        let mut roots: Vec<Root> = Vec::with_capacity(maps.len());
-        for (s, map) in maps.iter().enumerate() {
-            if let Some((xi, det)) = fold(map.as_ref()) {
-                let ([a, b], [x, y]) = (xi, map.point(xi));
-                return Err(geometry(format!(
-                    "the Jacobian of subdomain {s} is {det:.3e} at x = {x}, y = {y} (reference point {a}, {b}): \
-                     the map folds, or turns the subdomain over"
-                )));
-            }
-            let shape = map.shape();
-            roots.push(Root { shape, sides: vec![RootSide::Boundary(usize::MAX); shape.sides()] });
-            for side in 0..shape.sides() {
-                let midpoint = map.point(shape.side_point(side, 0.5));
-                let Some((t, other)) = middles.find(midpoint) else {
-                    middles.insert(midpoint, (s, side));
-                    continue;
-                };
-                if taken.insert((t, other), ()).is_some() {
-                    return Err(geometry(format!("three subdomains share the side at {midpoint:?}")));
-                }
-                if t == s {
-                    return Err(geometry(format!("subdomain {s} touches itself")));
-                }
-                if !same_side(maps[t].as_ref(), other, map.as_ref(), side, [0.0; 2], closeness) {
-                    return Err(geometry(format!("subdomains {t} and {s} do not share their side at {midpoint:?}")));
-                }
-                roots[t].sides[other] = RootSide::Root(s, side);
-                roots[s].sides[side] = RootSide::Root(t, other);
-            }
-        }
+        let mut roots = joined(&maps).map_err(geometry)?;
         for (s, root) in roots.iter_mut().enumerate() {
             for (side, behind) in root.sides.iter_mut().enumerate() {
                 if matches!(behind, RootSide::Root(..)) {
                     continue;
                 }
-                let midpoint = maps[s].point(maps[s].shape().side_point(side, 0.5));
+                let midpoint = point_along(&maps, (s, side), 0.5);
                 let index = part(s, side, midpoint);
                 if index >= parts.len() {
                     return Err(geometry(format!("the side at {midpoint:?} is on part {index}, of {}", parts.len())));
@@ -117,6 +78,52 @@ impl Decomposition {
     }
 }
 
+/// The roots with neighbours where two sides are the same, and no part of the boundary yet elsewhere; or why they do not fit.
+fn joined(maps: &[MapRef]) -> std::result::Result<Vec<Root>, String> {
+    let extent = |map: &MapRef| {
+        let [w, h] = Rectangle::around(map.shape().lattice(16).map(|xi| map.point(xi))).extent();
+        w.min(h)
+    };
+    let smallest = maps.iter().map(extent).fold(f64::INFINITY, f64::min);
+    if maps.is_empty() || !(smallest > 0.0 && smallest.is_finite()) {
+        return Err("a subdomain has no area".into());
+    }
+    let closeness = 1e-6 * smallest;
+    let mut middles = Middles { cell: closeness, seen: HashMap::new() };
+    let mut roots: Vec<Root> = Vec::with_capacity(maps.len());
+    for (s, map) in maps.iter().enumerate() {
+        if let Some((xi, det)) = fold(map.as_ref()) {
+            let ([a, b], [x, y]) = (xi, map.point(xi));
+            return Err(format!(
+                "the Jacobian of subdomain {s} is {} at x = {x}, y = {y} (reference point {a}, {b}): \
+                 the map folds, or turns the subdomain over",
+                brief(det, 4)
+            ));
+        }
+        let shape = map.shape();
+        roots.push(Root { shape, sides: vec![RootSide::Boundary(usize::MAX); shape.sides()] });
+        for side in 0..shape.sides() {
+            let midpoint = point_along(maps, (s, side), 0.5);
+            let Some((t, other)) = middles.find(midpoint) else {
+                middles.insert(midpoint, (s, side));
+                continue;
+            };
+            if matches!(roots[t].sides[other], RootSide::Root(..)) {
+                return Err(format!("three subdomains share the side at {midpoint:?}"));
+            }
+            if t == s {
+                return Err(format!("subdomain {s} touches itself"));
+            }
+            if !same_side(maps, [(t, other), (s, side)], [0.0; 2], closeness) {
+                return Err(format!("subdomains {t} and {s} do not share their side at {midpoint:?}"));
+            }
+            roots[t].sides[other] = RootSide::Root(s, side);
+            roots[s].sides[side] = RootSide::Root(t, other);
+        }
+    }
+    Ok(roots)
+}
+
 /// Identifies part `a` of the boundary with part `b`, which is the same curve elsewhere.
 pub(super) fn identify(roots: &mut [Root], maps: &[MapRef], a: usize, b: usize, names: &[String]) -> Result<()> {
     let refuse = |problem: String| {
@@ -125,12 +132,8 @@ pub(super) fn identify(roots: &mut [Root], maps: &[MapRef], a: usize, b: usize, 
     };
     let on = |part: usize| -> Vec<(usize, usize, Point)> {
         let sides = |(s, root): (usize, &Root)| {
-            let middle = move |side: usize| maps[s].point(maps[s].shape().side_point(side, 0.5));
-            let all: Vec<(usize, usize, Point)> = (0..root.sides.len())
-                .filter(|&k| root.sides[k] == RootSide::Boundary(part))
-                .map(|k| (s, k, middle(k)))
-                .collect();
-            all
+            let here = (0..root.sides.len()).filter(|&k| root.sides[k] == RootSide::Boundary(part));
+            here.map(|k| (s, k, point_along(maps, (s, k), 0.5))).collect::<Vec<_>>()
         };
         roots.iter().enumerate().flat_map(sides).collect()
     };
@@ -150,7 +153,7 @@ pub(super) fn identify(roots: &mut [Root], maps: &[MapRef], a: usize, b: usize, 
         let Some(&(t, l, _)) = partner else {
             return Err(refuse(format!("the side at x = {}, y = {} has no partner", p[0], p[1])));
         };
-        if !same_side(maps[s].as_ref(), k, maps[t].as_ref(), l, shift, closeness) {
+        if !same_side(maps, [(s, k), (t, l)], shift, closeness) {
             return Err(refuse(format!("the side at x = {}, y = {} is not a translate of its partner", p[0], p[1])));
         }
         if s == t {
@@ -189,11 +192,15 @@ impl Middles {
     }
 }
 
+/// The point at t along a side of a subdomain.
+fn point_along(maps: &[MapRef], (s, side): (usize, usize), t: f64) -> Point {
+    maps[s].point(maps[s].shape().side_point(side, t))
+}
+
 /// Whether one side, moved by `shift`, has the same points as another, which runs the other way.
-fn same_side(a: &dyn Map, side_a: usize, b: &dyn Map, side_b: usize, shift: Point, closeness: f64) -> bool {
+fn same_side(maps: &[MapRef], [one, other]: [(usize, usize); 2], shift: Point, closeness: f64) -> bool {
     [0.0, 0.2, 0.5, 0.7, 1.0].iter().all(|&t| {
-        let p = a.point(a.shape().side_point(side_a, t));
-        let q = b.point(b.shape().side_point(side_b, 1.0 - t));
+        let (p, q) = (point_along(maps, one, t), point_along(maps, other, 1.0 - t));
         distance([p[0] + shift[0], p[1] + shift[1]], q) < closeness
     })
 }

@@ -4,6 +4,7 @@
 //! either way round; it is kept counter-clockwise.
 
 use crate::base::error::{Error, Result};
+use crate::base::number::brief;
 use crate::domain::map::Point;
 
 use super::curve::Curve;
@@ -199,8 +200,8 @@ impl Loop {
                     (_, true) => "the last piece must end where the first one begins",
                     _ => "each piece must begin where the one before it ends",
                 };
-                let problem =
-                    format!("it ends at {}, and {} begins at {}: a gap of {gap:.3e}", show(end), next.key, show(start));
+                let (end, start, gap) = (show(end), show(start), brief(gap, 4));
+                let problem = format!("it ends at {end}, and {} begins at {start}: a gap of {gap}", next.key);
                 return Err(Error::input(&piece.key, "the outline is not closed", problem, hint));
             }
         }

@@ -52,7 +52,7 @@ fn gaps_are_told_with_their_size_and_place() {
     ];
     let text = message(Loop::outline("domain.outline", pieces));
     assert!(
-        text.starts_with("domain.outline[2] = ") && text.contains("(0, 0.01)") && text.contains("1.000e-2"),
+        text.starts_with("domain.outline[2] = ") && text.contains("(0, 0.01)") && text.contains("a gap of 0.01"),
         "{text}"
     );
     let pieces = vec![

@@ -50,6 +50,12 @@ impl From<Method> for Means {
 /// Relative L2 error beyond which a solution is not called solved.
 pub const UNRESOLVED: f64 = 1e-2;
 
+/// An error against the exact solution that is so many times its estimate casts doubt on one of the two.
+const DOUBTFUL: f64 = 10.0;
+
+/// What rounding may add to an error, relative to the solution: an estimate below it is not held against anybody.
+const ROUNDING: f64 = 1e-12;
+
 /// Errors against the exact solution at points that are not nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Errors {
@@ -373,10 +379,19 @@ impl Report {
         }
     }
 
-    /// Warns of a large error and says whether it is large. An error that a tolerance allows is not, and one against an
-    /// exact solution that is not `consistent` says nothing.
+    /// Warns of a large error, or of one that its estimate does not promise, and says whether it is large. An error that a tolerance
+    /// allows is not, and one against an exact solution that is not `consistent` says nothing.
     pub fn judge(&mut self, tolerance: Option<f64>, consistent: bool) -> bool {
-        let (error, how) = match (self.errors.as_ref().filter(|_| consistent), &self.estimate) {
+        let measured = self.errors.as_ref().filter(|_| consistent);
+        if let (Some(Errors { l2: error, .. }), Some(Estimate { l2: estimate, .. })) = (measured, &self.estimate)
+            && *error > DOUBTFUL * estimate.max(ROUNDING)
+        {
+            self.warnings.push(format!(
+                "the error against exact.u is {error:.1e}, and {estimate:.1e} is estimated: either the estimate or the exact \
+                 solution is wrong"
+            ));
+        }
+        let (error, how) = match (measured, &self.estimate) {
             (Some(errors), _) => (errors.l2, "error"),
             (None, Some(estimate)) => (estimate.l2, "estimated error"),
             (None, None) => return false,

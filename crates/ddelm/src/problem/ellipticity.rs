@@ -5,6 +5,7 @@
 //! may have any sign (Helmholtz).
 
 use crate::base::error::Error;
+use crate::base::number::brief;
 use crate::problem::model::Diffusion;
 
 /// The smaller eigenvalue of the symmetric part of a tensor, by rows: a11, a12, a21, a22.
@@ -32,7 +33,8 @@ pub fn fault(diffusion: &Diffusion, tensor: [f64; 4], [x, y]: [f64; 2], subdomai
         Diffusion::Tensor(_) => (
             format!("[[{a}, {b}], [{c}, {d}]]"),
             format!(
-                "the tensor must be positive definite, and has the eigenvalue {least:.3e} at x = {x}, y = {y}{place}"
+                "the tensor must be positive definite, and has the eigenvalue {} at x = {x}, y = {y}{place}",
+                brief(least, 4)
             ),
         ),
     };

@@ -136,13 +136,11 @@ mod tests {
     fn a_problem_at_a_time_knows_no_other() {
         let names = Names::default().with_variables(Variables { time: true, state: false });
         let formula = |text: &str| -> FieldRef { Arc::new(Formula::parse_in(text, &names).unwrap()) };
-        let problem = Problem {
-            equation: Equation::diffusion(formula("1 + t*x")),
-            source: formula("x*t"),
-            conditions: vec![Condition::dirichlet(formula("t")), Condition::neumann(constant(1.0))],
-            mean: None,
-            exact: None,
-        };
+        let problem = Problem::new(
+            Equation::diffusion(formula("1 + t*x")),
+            formula("x*t"),
+            vec![Condition::dirichlet(formula("t")), Condition::neumann(constant(1.0))],
+        );
         assert!(problem.operator_varies());
         let late = problem.at_time(3.0);
         assert!(!late.operator_varies() && !late.source.depends_on().time);

@@ -38,38 +38,26 @@ pub fn poisson() -> Problem {
 /// on all of them.
 pub fn growing_wave(k: f64, parts: usize) -> Problem {
     let exact = growing(k);
-    Problem {
-        equation: Equation::poisson(),
-        source: function(move |x, y| (k * k - 1.0) * (k * x).sin() * y.exp()),
-        conditions: vec![Condition::dirichlet(exact.clone()); parts],
-        mean: None,
-        exact: Some(exact),
-    }
+    Problem::new(
+        Equation::poisson(),
+        function(move |x, y| (k * k - 1.0) * (k * x).sin() * y.exp()),
+        vec![Condition::dirichlet(exact.clone()); parts],
+    )
+    .with_exact(exact)
 }
 
 /// `-Laplacian u = f` with `u = sin(k pi x) sin(l pi y)`; zero on the boundary for whole numbers k and l.
 pub fn sines(k: f64, l: f64) -> Problem {
     let exact = sine_product(1.0, k, l);
-    Problem {
-        equation: Equation::poisson(),
-        source: sine_product(PI * PI * (k * k + l * l), k, l),
-        conditions: dirichlet(&exact),
-        mean: None,
-        exact: Some(exact),
-    }
+    Problem::new(Equation::poisson(), sine_product(PI * PI * (k * k + l * l), k, l), dirichlet(&exact))
+        .with_exact(exact)
 }
 
 /// `-Laplacian u = f`, u = 0 on the boundary, with a random field as source (paper, Tables 3 and 4).
 ///
 /// The solution is not known. It has weak singularities at the corners, where f does not vanish but u does.
 pub fn random_source(field: FieldRef) -> Problem {
-    Problem {
-        equation: Equation::poisson(),
-        source: field,
-        conditions: dirichlet(&constant(0.0)),
-        mean: None,
-        exact: None,
-    }
+    Problem::new(Equation::poisson(), field, dirichlet(&constant(0.0)))
 }
 
 /// `-div(rho grad u) = 1`, u = 0 on the boundary, with `rho = tanh(field) + 1.1` (paper, Tables 5 and 6).
@@ -78,13 +66,7 @@ pub fn random_source(field: FieldRef) -> Problem {
 ///
 /// [`RandomField::scaled`]: crate::problem::random_field::RandomField::scaled
 pub fn random_coefficient(field: FieldRef) -> Problem {
-    Problem {
-        equation: Equation::diffusion(rough_coefficient(field)),
-        source: constant(1.0),
-        conditions: dirichlet(&constant(0.0)),
-        mean: None,
-        exact: None,
-    }
+    Problem::new(Equation::diffusion(rough_coefficient(field)), constant(1.0), dirichlet(&constant(0.0)))
 }
 
 /// `rho = tanh(field) + 1.1`, between 0.1 and 2.1, with its gradient.
@@ -119,13 +101,12 @@ impl Material {
 pub fn plate(material: Material) -> Problem {
     let rigidity = material.rigidity();
     let zero = constant(0.0);
-    Problem {
-        equation: Equation::Plate { rigidity: constant(rigidity) },
-        source: sine_product(1.0, 1.0, 1.0),
-        conditions: vec![Condition::simply_supported(zero.clone(), zero); 4],
-        mean: None,
-        exact: Some(sine_product(1.0 / (4.0 * PI.powi(4) * rigidity), 1.0, 1.0)),
-    }
+    Problem::new(
+        Equation::Plate { rigidity: constant(rigidity) },
+        sine_product(1.0, 1.0, 1.0),
+        vec![Condition::simply_supported(zero.clone(), zero); 4],
+    )
+    .with_exact(sine_product(1.0 / (4.0 * PI.powi(4) * rigidity), 1.0, 1.0))
 }
 
 /// A clamped plate with rigidity 1 and `u = sin(2 x + 1) e^y`.
@@ -136,13 +117,12 @@ pub fn clamped_plate() -> Problem {
     // Outward: left, right, bottom, top.
     let slopes: [FieldRef; 4] =
         [function(move |x, y| -slope(x, y)), function(slope), function(move |x, y| -u(x, y)), function(u)];
-    Problem {
-        equation: Equation::Plate { rigidity: constant(1.0) },
-        source: function(move |x, y| 9.0 * u(x, y)),
-        conditions: slopes.map(|slope| Condition::clamped(exact.clone(), slope)).into(),
-        mean: None,
-        exact: Some(exact),
-    }
+    Problem::new(
+        Equation::Plate { rigidity: constant(1.0) },
+        function(move |x, y| 9.0 * u(x, y)),
+        slopes.map(|slope| Condition::clamped(exact.clone(), slope)).into(),
+    )
+    .with_exact(exact)
 }
 
 /// `-Laplacian u - k^2 u = 0` with a plane wave, `u = cos(k (0.6 x + 0.8 y))`.
@@ -152,17 +132,16 @@ pub fn helmholtz(k: f64) -> Problem {
         move |x, y| (a * x + b * y).cos(),
         move |x, y| [-a, -b].map(|w| w * (a * x + b * y).sin()),
     );
-    Problem {
-        equation: Equation::SecondOrder {
+    Problem::new(
+        Equation::SecondOrder {
             diffusion: Diffusion::Scalar(constant(1.0)),
             advection: None,
             reaction: Some(constant(-k * k)),
         },
-        source: constant(0.0),
-        conditions: dirichlet(&exact),
-        mean: None,
-        exact: Some(exact),
-    }
+        constant(0.0),
+        dirichlet(&exact),
+    )
+    .with_exact(exact)
 }
 
 /// `-diffusion Laplacian u + (1, 1/2) . grad u = f` with `u = sin(2 pi x) e^y`.
@@ -172,17 +151,16 @@ pub fn advection_diffusion(diffusion: f64) -> Problem {
         let (sin, cos) = (TAU * x).sin_cos();
         (diffusion * (TAU * TAU - 1.0) * sin + TAU * cos + 0.5 * sin) * y.exp()
     };
-    Problem {
-        equation: Equation::SecondOrder {
+    Problem::new(
+        Equation::SecondOrder {
             diffusion: Diffusion::Scalar(constant(diffusion)),
             advection: Some([constant(1.0), constant(0.5)]),
             reaction: None,
         },
-        source: function(source),
-        conditions: dirichlet(&exact),
-        mean: None,
-        exact: Some(exact),
-    }
+        function(source),
+        dirichlet(&exact),
+    )
+    .with_exact(exact)
 }
 
 /// `-div(a grad u) = f` with `u = sin(2 x) e^y` and the tensor `a = [[2 + sin x, 0.3 x y], [0.3 x y, 1.5 + cos y]]`; a
@@ -208,13 +186,12 @@ pub fn mixed_conditions() -> Problem {
     let given = Condition::dirichlet(exact.clone());
     let left = Condition::robin(function(|_, y| 1.0 + y), function(move |x, y| (1.0 + y) * u(x, y) - flux(x, y)[0]));
     let top = Condition::neumann(function(move |x, y| flux(x, y)[1]));
-    Problem {
-        equation: Equation::SecondOrder { diffusion: Diffusion::Tensor(tensor), advection: None, reaction: None },
-        source: function(source),
-        conditions: vec![left, given.clone(), given, top],
-        mean: None,
-        exact: Some(exact),
-    }
+    Problem::new(
+        Equation::SecondOrder { diffusion: Diffusion::Tensor(tensor), advection: None, reaction: None },
+        function(source),
+        vec![left, given.clone(), given, top],
+    )
+    .with_exact(exact)
 }
 
 /// `sin(k x) e^y`.

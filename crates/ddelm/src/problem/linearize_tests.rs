@@ -66,17 +66,15 @@ fn formula(text: &str) -> FieldRef {
 /// Everything depends on everything.
 fn problem() -> Problem {
     let a = [["2 + u^2 + x*ux^2 + uy", "0.3*u*ux"], ["sin(u + y)*uy", "3 + ux*uy^2*x*y + u"]];
-    Problem {
-        equation: Equation::SecondOrder {
+    Problem::new(
+        Equation::SecondOrder {
             diffusion: Diffusion::Tensor(a.map(|row| row.map(formula))),
             advection: Some([formula("u*uy + x"), formula("exp(ux) - u")]),
             reaction: Some(formula("u^2 + y*ux")),
         },
-        source: formula("sinh(u) + x*uy^2"),
-        conditions: vec![Condition::robin(formula("1 + u*ux"), formula("u^3 + uy"))],
-        mean: None,
-        exact: None,
-    }
+        formula("sinh(u) + x*uy^2"),
+        vec![Condition::robin(formula("1 + u*ux"), formula("u^3 + uy"))],
+    )
 }
 
 /// How a quantity changes with each part of the state, by differences of sixth order.

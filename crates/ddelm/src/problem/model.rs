@@ -127,6 +127,17 @@ pub struct Problem {
 }
 
 impl Problem {
+    /// An equation with its source, and a condition on every part of the boundary.
+    pub fn new(equation: Equation, source: FieldRef, conditions: Vec<Condition>) -> Self {
+        Problem { equation, source, conditions, mean: None, exact: None }
+    }
+
+    /// The problem with its exact solution, which errors are measured against.
+    #[must_use]
+    pub fn with_exact(self, exact: FieldRef) -> Self {
+        Problem { exact: Some(exact), ..self }
+    }
+
     /// Whether the problem without data may have solutions other than zero, or nearly so, as far as its terms tell. It has
     /// none where all of them are squares and u is held somewhere: then the energy of a solution bounds it.
     pub fn may_resonate(&self) -> bool {
@@ -171,38 +182,12 @@ impl Problem {
                 "give one condition for each of them",
             ));
         }
-        let plate = matches!(self.equation, Equation::Plate { .. });
-        for condition in &self.conditions {
-            let for_plate = matches!(condition.kind, ConditionKind::SimplySupported | ConditionKind::Clamped);
-            if plate != for_plate || condition.values.len() != self.equation.pairs() {
-                let (problem, hint) = if plate {
-                    (
-                        "a plate needs two conditions on every side",
-                        "give dirichlet and laplacian, or dirichlet and normal",
-                    )
-                } else {
-                    ("a second-order equation needs one condition on every side", "give dirichlet, neumann or robin")
-                };
-                return Err(Error::input("boundary", condition.name(), problem, hint));
-            }
-        }
+        self.check_conditions()?;
         if let Equation::Plate { rigidity } = &self.equation {
             check_rigidity(rigidity)?;
         }
-        let zero = |field: &FieldRef| field.constant() == Some(0.0);
-        let floating = |condition: &Condition| match &condition.kind {
-            ConditionKind::Neumann => true,
-            ConditionKind::Robin { coefficient } => zero(coefficient),
-            _ => false,
-        };
-        let no_reaction = match &self.equation {
-            Equation::SecondOrder { reaction, .. } => reaction.as_ref().is_none_or(zero),
-            Equation::Plate { .. } => false,
-        };
-        let on_state = |field: &FieldRef| field.depends_on().state;
         self.check_nonlinear()?;
-        let fixed = on_state(&self.source) || self.conditions.iter().any(|c| c.values.iter().any(on_state));
-        let floats = no_reaction && !fixed && self.conditions.iter().all(floating);
+        let floats = self.floats();
         match self.mean {
             None if floats => Err(Error::NotUnique {
                 reason:
@@ -226,6 +211,43 @@ impl Problem {
 }
 
 impl Problem {
+    /// Refuses conditions of another kind of equation.
+    fn check_conditions(&self) -> Result<()> {
+        let plate = matches!(self.equation, Equation::Plate { .. });
+        for condition in &self.conditions {
+            let for_plate = matches!(condition.kind, ConditionKind::SimplySupported | ConditionKind::Clamped);
+            if plate != for_plate || condition.values.len() != self.equation.pairs() {
+                let (problem, hint) = if plate {
+                    (
+                        "a plate needs two conditions on every side",
+                        "give dirichlet and laplacian, or dirichlet and normal",
+                    )
+                } else {
+                    ("a second-order equation needs one condition on every side", "give dirichlet, neumann or robin")
+                };
+                return Err(Error::input("boundary", condition.name(), problem, hint));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether nothing holds u, so that it is known up to a constant.
+    fn floats(&self) -> bool {
+        let zero = |field: &FieldRef| field.constant() == Some(0.0);
+        let floating = |condition: &Condition| match &condition.kind {
+            ConditionKind::Neumann => true,
+            ConditionKind::Robin { coefficient } => zero(coefficient),
+            _ => false,
+        };
+        let no_reaction = match &self.equation {
+            Equation::SecondOrder { reaction, .. } => reaction.as_ref().is_none_or(zero),
+            Equation::Plate { .. } => false,
+        };
+        let on_state = |field: &FieldRef| field.depends_on().state;
+        let fixed = on_state(&self.source) || self.conditions.iter().any(|c| c.values.iter().any(on_state));
+        no_reaction && !fixed && self.conditions.iter().all(floating)
+    }
+
     /// Refuses a solution that depends on itself where that cannot be solved.
     fn check_nonlinear(&self) -> Result<()> {
         let on_state = |field: &FieldRef| field.depends_on().state;

@@ -175,13 +175,8 @@ mod tests {
             Arc::new(Polar { centre: [0.0; 2], radius: [1.0, 2.0], angle }) as MapRef
         };
         let decomposition = Decomposition::from_maps((0..4).map(sector).collect(), 1, |_| 0).unwrap();
-        let problem = Problem {
-            equation: Equation::poisson(),
-            source: constant(0.0),
-            conditions: vec![Condition::dirichlet(function(|x, y| x * y))],
-            mean: None,
-            exact: None,
-        };
+        let problem =
+            Problem::new(Equation::poisson(), constant(0.0), vec![Condition::dirichlet(function(|x, y| x * y))]);
         let settings = Settings { points, ..Settings::fast() };
         Solver::new(&problem, decomposition, &settings).unwrap().solve().unwrap()
     }
@@ -208,13 +203,8 @@ mod tests {
         let outline = Outline::new(Loop::polygon("domain.polygon", &l, None).unwrap(), vec![], vec![]).unwrap();
         let mesh = Mesh::of_outline(&outline, &MeshSettings { size: Some(0.7), ..MeshSettings::default() }).unwrap();
         let decomposition = Decomposition::of_mesh(mesh).unwrap();
-        let problem = Problem {
-            equation: Equation::poisson(),
-            source: constant(0.0),
-            conditions: vec![Condition::dirichlet(function(|x, y| x * y)); 6],
-            mean: None,
-            exact: None,
-        };
+        let problem =
+            Problem::new(Equation::poisson(), constant(0.0), vec![Condition::dirichlet(function(|x, y| x * y)); 6]);
         let settings = Settings { points: 10, ..Settings::fast() };
         let solution = Solver::new(&problem, decomposition, &settings).unwrap().solve().unwrap();
         let drawing = Drawing::new(&solution.decomposition, 5);

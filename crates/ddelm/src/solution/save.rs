@@ -40,6 +40,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::atomic;
 use crate::base::error::{Error, Result};
+use crate::domain::decomposition::Decomposition;
 use crate::domain::geometry::Geometry;
 use crate::domain::shape::PerShape;
 use crate::method::report::Report;
@@ -231,56 +232,67 @@ pub fn decode(bytes: &[u8]) -> std::result::Result<Saved, String> {
         return Err(format!("there are coefficients for {subdomains} subdomains, but not in its geometry"));
     }
     let decomposition = metadata.geometry.decomposition().map_err(|e| e.to_string())?;
-    let (shape, weights) = tensors.get("weights", 3)?;
-    let networks = match *shape {
-        [networks, 2, count] if count == neurons => networks,
-        _ => return Err(format!("`weights` has the shape {shape:?}, not (networks, 2, {neurons})")),
-    };
-    let shapes = decomposition.shapes();
-    // Files of older versions say nothing about sharing, and have squares only.
-    let each = metadata.each.unwrap_or(networks != 1);
-    if networks != if each { subdomains } else { shapes.len() } {
-        return Err(format!("there are {networks} networks for {subdomains} subdomains"));
-    }
-    let biases = tensors.shaped("biases", &[networks, neurons])?;
     let coefficients = tensors.shaped("coefficients", &[subdomains, neurons])?;
     let remainders = match tensors.0.contains_key("remainders") {
         true => tensors.shaped("remainders", &[subdomains, neurons])?,
         false => &[],
     };
     let (polynomials, low, low_remainders) = tensors.polynomials(subdomains)?;
+    let networks = networks_of(&tensors, &metadata, &decomposition, [polynomials, neurons])?;
     let values = tensors.get("interface_values", 1)?.1;
     let points = tensors.shaped("interface_points", &[values.len(), 2])?;
-
-    let rows = |data: &[f64], count: usize, k: usize| {
-        let width = data.len() / count;
-        data[k * width..(k + 1) * width].to_vec()
-    };
     let joined =
-        |first: &[f64], second: &[f64], s: usize| [rows(first, subdomains, s), rows(second, subdomains, s)].concat();
-    let network = |k: usize| FeatureNetwork {
-        activation: metadata.activation,
-        polynomials,
-        weights: [0, 1].map(|direction| rows(weights, 2 * networks, 2 * k + direction)),
-        biases: rows(biases, networks, k),
-    };
+        |first: &[f64], second: &[f64], s: usize| [row(first, subdomains, s), row(second, subdomains, s)].concat();
     let solution = Solution {
-        decomposition: Arc::new(decomposition),
-        networks: match each {
-            true => Networks::Each((0..networks).map(|k| Arc::new(network(k))).collect()),
-            false => {
-                let mut next = (0..networks).map(|k| Arc::new(network(k)));
-                let missing = || "a network is missing".to_string();
-                Networks::Shared(PerShape::new(&shapes, |_| next.next().ok_or_else(missing))?)
-            }
-        },
+        networks,
         coefficients: (0..subdomains).map(|s| joined(low, coefficients, s)).collect(),
         remainders: (0..subdomains).map(|s| joined(low_remainders, remainders, s)).collect(),
         interface: points.chunks_exact(2).zip(values).map(|(p, &v)| ([p[0], p[1]], v)).collect(),
+        decomposition: Arc::new(decomposition),
         report: metadata.report,
         in_basis: None,
     };
     Ok(Saved { solution, problem: metadata.problem })
+}
+
+/// The networks of a file, each with so many polynomials and neurons.
+fn networks_of(
+    tensors: &Tensors,
+    metadata: &Metadata,
+    decomposition: &Decomposition,
+    [polynomials, neurons]: [usize; 2],
+) -> std::result::Result<Networks<Arc<FeatureNetwork>>, String> {
+    let (shape, weights) = tensors.get("weights", 3)?;
+    let count = match *shape {
+        [count, 2, columns] if columns == neurons => count,
+        _ => return Err(format!("`weights` has the shape {shape:?}, not (networks, 2, {neurons})")),
+    };
+    let (shapes, subdomains) = (decomposition.shapes(), decomposition.len());
+    // Files of older versions say nothing about sharing, and have squares only.
+    let each = metadata.each.unwrap_or(count != 1);
+    if count != if each { subdomains } else { shapes.len() } {
+        return Err(format!("there are {count} networks for {subdomains} subdomains"));
+    }
+    let biases = tensors.shaped("biases", &[count, neurons])?;
+    let mut networks = (0..count).map(|k| {
+        Arc::new(FeatureNetwork {
+            activation: metadata.activation,
+            polynomials,
+            weights: [0, 1].map(|direction| row(weights, 2 * count, 2 * k + direction).to_vec()),
+            biases: row(biases, count, k).to_vec(),
+        })
+    });
+    if each {
+        return Ok(Networks::Each(networks.collect()));
+    }
+    let missing = || "a network is missing".to_string();
+    Ok(Networks::Shared(PerShape::new(&shapes, |_| networks.next().ok_or_else(missing))?))
+}
+
+/// Row k of so many of a matrix.
+fn row(data: &[f64], count: usize, k: usize) -> &[f64] {
+    let width = data.len() / count;
+    &data[k * width..(k + 1) * width]
 }
 
 /// What a file says about itself, if this program can read it.
@@ -355,7 +367,6 @@ impl Tensors {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::decomposition::Decomposition;
     use crate::domain::map::{MapRef, Point, Polar};
     use crate::method::settings::{Settings, Sharing};
     use crate::problem::field::function;
@@ -364,13 +375,11 @@ mod tests {
 
     fn solved(decomposition: Decomposition, sharing: Sharing) -> Solution {
         let g = function(|x, y| (x + 2.0 * y).sin());
-        let problem = Problem {
-            equation: Equation::poisson(),
-            source: function(|x, y| 5.0 * (x + 2.0 * y).sin()),
-            conditions: vec![Condition::dirichlet(g); decomposition.parts.len()],
-            mean: None,
-            exact: None,
-        };
+        let problem = Problem::new(
+            Equation::poisson(),
+            function(|x, y| 5.0 * (x + 2.0 * y).sin()),
+            vec![Condition::dirichlet(g); decomposition.parts.len()],
+        );
         let settings = Settings { points: 7, sharing, ..Settings::fast() };
         Solver::new(&problem, Arc::new(decomposition), &settings).unwrap().solve().unwrap()
     }

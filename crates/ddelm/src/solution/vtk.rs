@@ -288,13 +288,12 @@ mod tests {
         let exact = function_with_gradient(|x, y| x * x * y, |x, y| [2.0 * x * y, x * x]);
         // a = [[2, 1], [0, 3]]: a grad u = (2 u_x + u_y, 3 u_y), -div of it = -(4 y + 2 x).
         let tensor = [[constant(2.0), constant(1.0)], [constant(0.0), constant(3.0)]];
-        let problem = Problem {
-            equation: Equation::SecondOrder { diffusion: Diffusion::Tensor(tensor), advection: None, reaction: None },
-            source: function(|x, y| -(4.0 * y + 2.0 * x)),
-            conditions: vec![Condition::dirichlet(exact.clone())],
-            mean: None,
-            exact: Some(exact),
-        };
+        let problem = Problem::new(
+            Equation::SecondOrder { diffusion: Diffusion::Tensor(tensor), advection: None, reaction: None },
+            function(|x, y| -(4.0 * y + 2.0 * x)),
+            vec![Condition::dirichlet(exact.clone())],
+        )
+        .with_exact(exact);
         let settings = Settings { points: 14, ..Settings::fast() };
         let solution = Solver::new(&problem, Arc::new(decomposition), &settings).unwrap().solve().unwrap();
         let text = written(&solution, Some(&problem), 5);
@@ -315,13 +314,11 @@ mod tests {
 
     #[test]
     fn without_a_problem_there_are_values_and_gradients() {
-        let problem = Problem {
-            equation: Equation::Plate { rigidity: constant(2.0) },
-            source: constant(0.0),
-            conditions: vec![Condition::simply_supported(function(|x, y| x * y), constant(0.0)); 4],
-            mean: None,
-            exact: None,
-        };
+        let problem = Problem::new(
+            Equation::Plate { rigidity: constant(2.0) },
+            constant(0.0),
+            vec![Condition::simply_supported(function(|x, y| x * y), constant(0.0)); 4],
+        );
         let decomposition = Arc::new(Decomposition::rectangle([0.0, 1.0], [0.0, 2.0], [1, 2]).unwrap());
         let settings = Settings { points: 12, ..Settings::fast() };
         let solution = Solver::new(&problem, decomposition, &settings).unwrap().solve().unwrap();

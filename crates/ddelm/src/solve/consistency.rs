@@ -6,6 +6,7 @@
 //! steps gives no false alarm.
 
 use crate::base::error::Result;
+use crate::base::number::brief;
 use crate::domain::decomposition::{Decomposition, Subdomain, part_name};
 use crate::domain::map::{Point, unit_normal};
 use crate::domain::sample::Sample;
@@ -175,8 +176,9 @@ pub fn check(problem: &Problem, decomposition: &Decomposition) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(Residual { relative, value, point: [x, y] }) = interior(problem, exact, decomposition).worst() {
         warnings.push(format!(
-            "exact.u does not satisfy the equation: at x = {x:.6}, y = {y:.6} the residual is {value:.3e}, {relative:.1e} of \
-             its terms; errors against it say nothing"
+            "exact.u does not satisfy the equation: at x = {x:.6}, y = {y:.6} the residual is {}, {relative:.1e} of its terms; \
+             errors against it say nothing",
+            brief(value, 4)
         ));
     }
     for part in 0..decomposition.parts.len() {
@@ -185,8 +187,9 @@ pub fn check(problem: &Problem, decomposition: &Decomposition) -> Vec<String> {
             if let Some(Residual { relative, value, point: [x, y] }) = search.worst() {
                 let key = part_name(decomposition, part);
                 warnings.push(format!(
-                    "exact.u does not satisfy the condition {key}: at x = {x:.6}, y = {y:.6} it is off by {value:.3e}, \
-                     {relative:.1e} of its terms; errors against it say nothing"
+                    "exact.u does not satisfy the condition {key}: at x = {x:.6}, y = {y:.6} it is off by {}, \
+                     {relative:.1e} of its terms; errors against it say nothing",
+                    brief(value, 4)
                 ));
             }
         }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::base::error::{Error, Result};
+use crate::base::number::brief;
 use crate::domain::collocation::Collocations;
 use crate::domain::decomposition::{Decomposition, part_name};
 use crate::domain::map::{magnification, side_speed};
@@ -91,9 +92,9 @@ pub(crate) fn balanced(
     if total.abs() > BALANCED * size {
         return Err(Error::input(
             key,
-            format!("an integral of {total:.6e} with the flux on the boundary"),
+            format!("an integral of {} with the flux on the boundary", brief(total, 7)),
             "there is no solution: with the flux given all around, the integrals of the source and of the flux add up to zero",
-            format!("subtract {:.6e} from the source, or give u somewhere", total / area),
+            format!("subtract {} from the source, or give u somewhere", brief(total / area, 7)),
         ));
     }
     let source = Arc::new(Lowered { field: data.source.clone(), by: total / area });

@@ -40,12 +40,8 @@ fn unknown_derivatives(field: &FieldRef) -> Error {
 
 /// The linear problem whose solution is the initial guess: the one that is given, or the default.
 pub(super) fn guess(problem: &Problem, given: Option<&FieldRef>) -> Problem {
-    let linear = |reaction: Option<FieldRef>, source: FieldRef, conditions: Vec<Condition>| Problem {
-        equation: Equation::second_order(Diffusion::Scalar(constant(1.0)), None, reaction),
-        source,
-        conditions,
-        mean: None,
-        exact: None,
+    let linear = |reaction: Option<FieldRef>, source: FieldRef, conditions: Vec<Condition>| {
+        Problem::new(Equation::second_order(Diffusion::Scalar(constant(1.0)), None, reaction), source, conditions)
     };
     let essential = |condition: &Condition| condition.is_essential();
     if given.is_none() && problem.conditions.iter().any(essential) {

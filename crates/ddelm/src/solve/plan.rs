@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
+use crate::base::number::brief;
 use crate::base::parallel::in_order;
 use crate::domain::collocation::{Collocations, collocations};
 use crate::domain::decomposition::Decomposition;
@@ -270,7 +271,7 @@ fn check_maps(decomposition: &Decomposition, collocations: &Collocations) -> Res
         Some((s, [x, y], det)) => Err(Error::input(
             "decomposition",
             format!("{} subdomains", decomposition.len()),
-            format!("the Jacobian of subdomain {s} is {det:.3e} at its node x = {x}, y = {y}: the map folds"),
+            format!("the Jacobian of subdomain {s} is {} at its node x = {x}, y = {y}: the map folds", brief(det, 4)),
             "every map has a positive Jacobian",
         )),
     }

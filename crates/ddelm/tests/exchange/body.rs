@@ -51,7 +51,7 @@ fn diffusion(rho: FieldRef, source: FieldRef, value: FieldRef) -> Problem {
 /// The same where the boundary has so many parts.
 fn diffusion_on(parts: usize, rho: FieldRef, source: FieldRef, value: FieldRef) -> Problem {
     let conditions = (0..parts).map(|_| Condition::dirichlet(value.clone())).collect();
-    Problem { equation: Equation::diffusion(rho), source, conditions, mean: None, exact: None }
+    Problem::new(Equation::diffusion(rho), source, conditions)
 }
 
 fn rho() -> FieldRef {
@@ -191,13 +191,7 @@ fn plate(machine: &Machine) {
     let load = function(|x, y| 4.0 * PI.powi(4) * (PI * x).sin() * (PI * y).sin());
     let zero = constant(0.0);
     let conditions = (0..4).map(|_| Condition::simply_supported(zero.clone(), zero.clone())).collect();
-    let problem = Problem {
-        equation: Equation::Plate { rigidity: constant(1.0) },
-        source: load,
-        conditions,
-        mean: None,
-        exact: None,
-    };
+    let problem = Problem::new(Equation::Plate { rigidity: constant(1.0) }, load, conditions);
     check_against_one_process(machine, &problem, [3, 3], &Settings { points: 10, ..Settings::fast() }, 1e-12);
 }
 
