@@ -35,9 +35,8 @@ together() {
 # What incremental compilation keeps for the next time costs a third of this one; so do several units for each crate, which are
 # optimised one by one and then once more together. Nobody reads line tables here.
 export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_CODEGEN_UNITS=1 CARGO_PROFILE_DEV_DEBUG=false
-# The page that is tested is compiled without what only makes it faster, and the module for old browsers, which one test is about, with
-# even less of it.
-export DDELM_WEB_PROFILE=web-test DDELM_WEB_PLAIN_PROFILE=web-test-plain
+# The page that is tested is compiled without what only makes it faster.
+export DDELM_WEB_PROFILE=web-test
 # Python compiles what it imports, and not whole packages.
 export PIP_NO_COMPILE=1
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the page into web/dist: the library as two WebAssembly modules, with and without fused multiply-add (relaxed SIMD),
-# and the scripts around them. Needs Rust, and for the scripts Node and npm. DDELM_WEB_PROFILE and DDELM_WEB_PLAIN_PROFILE in the
-# environment name other profiles of Cargo than `web`, which takes long to compile; the second is for the module without.
+# and the scripts around them. Needs Rust, and for the scripts Node and npm. DDELM_WEB_PROFILE in the environment names another
+# profile of Cargo than `web`, which takes long to compile.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -9,15 +9,15 @@ rustup target add wasm32-unknown-unknown >/dev/null 2>&1 || true
 profile=${DDELM_WEB_PROFILE:-web}
 cargo build --quiet --package ddelm-web-bindgen
 
-# name, profile, features of the processor, features of the crate
+# name, features of the processor, features of the crate
 compile() {
-    RUSTFLAGS="-C target-feature=$3 -D warnings" cargo build --quiet --package ddelm-web --profile "$2" \
-        --target wasm32-unknown-unknown --target-dir "target/web/$1" ${4:+--features "$4"}
-    target/debug/ddelm-web-bindgen "target/web/$1/wasm32-unknown-unknown/$2/ddelm_web.wasm" "target/web/bindings/$1" ddelm
+    RUSTFLAGS="-C target-feature=$2 -D warnings" cargo build --quiet --package ddelm-web --profile "$profile" \
+        --target wasm32-unknown-unknown --target-dir "target/web/$1" ${3:+--features "$3"}
+    target/debug/ddelm-web-bindgen "target/web/$1/wasm32-unknown-unknown/$profile/ddelm_web.wasm" "target/web/bindings/$1" ddelm
 }
 # A crate is one unit here, so one module alone leaves a core idle.
-compile relaxed "$profile" +simd128,+relaxed-simd relaxed-simd &
-compile simd "${DDELM_WEB_PLAIN_PROFILE:-$profile}" +simd128
+compile relaxed +simd128,+relaxed-simd relaxed-simd &
+compile simd +simd128
 wait $!
 
 if ! npm --version >/dev/null 2>&1; then

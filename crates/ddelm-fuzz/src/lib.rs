@@ -9,14 +9,13 @@ pub mod mutate;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use ddelm::ProblemFile;
 use ddelm::base::{csv, npz};
 use ddelm::domain::area::Cut;
 use ddelm::domain::gmsh;
-use ddelm::domain::locate::Locator;
 use ddelm::problem::expression::Formula;
 use ddelm::problem::field::{Field, Jets, Samples};
 use ddelm::solution::save;
+use ddelm::{Decomposition, ProblemFile};
 
 /// A target: it takes any bytes.
 pub type Target = fn(&[u8]);
@@ -127,12 +126,10 @@ pub fn points(data: &[u8]) {
 pub fn mesh(data: &[u8]) {
     if let Ok(mesh) = gmsh::parse(Path::new("a.msh"), data) {
         mesh.check("mesh").expect("what was read was checked");
-        let elements = Locator::new(&mesh);
-        for (k, map) in elements.maps().iter().enumerate() {
-            let middle = map.point(map.shape().center());
-            assert!(elements.locate(middle).is_some(), "no element holds {middle:?}, the middle of element {k}");
-        }
         assert_eq!(mesh.roots().len(), mesh.elements.len());
+        if let Ok(whole) = Decomposition::of_mesh(mesh) {
+            check_middles(&whole);
+        }
     }
 }
 
@@ -145,9 +142,14 @@ pub fn domain(data: &[u8]) {
     let [x0, x1, y0, y1] = case.domain.bounding_box();
     // As few as the outline allows: the outlines are tried here, not the patience.
     if let Ok(cut) = case.domain.decompose(&Cut::Size(0.5 * (x1 - x0).max(y1 - y0))) {
-        for (k, subdomain) in cut.subdomains.iter().enumerate() {
-            let middle = subdomain.map.point(subdomain.map.shape().center());
-            assert!(cut.locate(middle).is_some(), "no subdomain holds {middle:?}, the middle of subdomain {k}");
-        }
+        check_middles(&cut);
+    }
+}
+
+/// Every subdomain holds its own middle.
+fn check_middles(whole: &Decomposition) {
+    for (k, subdomain) in whole.subdomains.iter().enumerate() {
+        let middle = subdomain.map.point(subdomain.map.shape().center());
+        assert!(whole.locate(middle).is_some(), "no subdomain holds {middle:?}, the middle of subdomain {k}");
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ddelm::exchange::{Exchange, Serial};
 use ddelm::method::report::Status;
 use ddelm::problem::gallery;
-use ddelm::solve::estimate::estimate;
+use ddelm::solve::estimate::assess;
 use ddelm::solve::newton::Nonlinear;
 use ddelm::{Decomposition, Problem, Settings, Silent, Solver};
 
@@ -19,7 +19,7 @@ fn pair(problem: &Problem, counts: [usize; 2], settings: &Settings) -> (f64, f64
     let decomposition = Arc::new(Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], counts).unwrap());
     let solution = Solver::new(problem, decomposition, settings).unwrap().solve().unwrap();
     let truth = solution.errors(problem.exact.as_ref().unwrap().as_ref(), 2 * settings.points).unwrap().l2;
-    let found = estimate(&serial(), problem, settings, &solution, &Silent).unwrap().unwrap();
+    let found = assess(&serial(), problem, settings, &solution, &Silent).unwrap().estimate.unwrap();
     assert_eq!(found.subdomains.len(), counts[0] * counts[1]);
     (truth, found.l2)
 }

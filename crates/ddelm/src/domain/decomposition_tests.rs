@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::domain::map::{Polar, Quadrilateral};
 use crate::domain::mesh::MeshSettings;
-use crate::domain::outline::{Loop, Outline};
+use crate::domain::outline::{Loop, NamedLoop, Outline};
+use crate::domain::plane::distance;
 
 fn sector(k: usize) -> MapRef {
     let angle = [k as f64 * 0.7, (k + 1) as f64 * 0.7];
@@ -148,6 +149,46 @@ proptest! {
                 let piece = Piece { side: side.side, span: side.span, behind };
                 prop_assert!(d.subdomains[side.subdomain].pieces.contains(&piece));
             }
+        }
+    }
+}
+
+/// An ellipse with a round hole.
+fn plate() -> Mesh {
+    let outer = Loop::ellipse("e", [0.2, 0.1], [2.0, 1.0], 20.0).unwrap();
+    let hole = NamedLoop { name: "hole".into(), outline: Loop::circle("h", [0.5, 0.3], 0.3).unwrap() };
+    let outline = Outline::new(outer, vec![hole], Vec::new()).unwrap();
+    Mesh::of_outline(&outline, &MeshSettings::default()).unwrap()
+}
+
+#[test]
+fn vertices_of_a_mesh_belong_to_the_first_of_their_elements() {
+    let mesh = plate();
+    let d = Decomposition::of_mesh(mesh.clone()).unwrap();
+    for (v, &p) in mesh.vertices.iter().enumerate() {
+        let (k, xi) = d.locate(p).unwrap();
+        let first = mesh.elements.iter().position(|e| e.vertices.contains(&v)).unwrap();
+        assert_eq!(k, first);
+        assert!(distance(d.subdomains[k].map.point(xi), p) < 1e-12);
+    }
+    assert_eq!(d.locate([0.5, 0.3]), None);
+    assert_eq!(d.locate([5.0, 0.3]), None);
+    assert_eq!(d.locate([f64::NAN, 0.3]), None);
+}
+
+proptest! {
+    #[test]
+    fn points_are_found_if_and_only_if_they_lie_in_the_domain(x in -2.0..2.4f64, y in -1.5..1.5f64) {
+        thread_local! { static PLATE: Decomposition = Decomposition::of_mesh(plate()).unwrap(); }
+        let (s, c) = 20f64.to_radians().sin_cos();
+        let (u, v) = (x - 0.2, y - 0.1);
+        let radius = ((c * u + s * v) / 2.0).hypot(c * v - s * u);
+        let hole = (x - 0.5).hypot(y - 0.3) / 0.3;
+        prop_assume!((radius - 1.0).abs() > 1e-9 && (hole - 1.0).abs() > 1e-9);
+        let found = PLATE.with(|d| d.locate([x, y]).map(|(k, xi)| d.subdomains[k].map.point(xi)));
+        prop_assert_eq!(found.is_some(), radius < 1.0 && hole > 1.0);
+        if let Some(q) = found {
+            prop_assert!(distance(q, [x, y]) < 1e-12);
         }
     }
 }

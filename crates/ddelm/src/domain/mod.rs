@@ -8,8 +8,8 @@
 //! Outline, MeshSettings -> Mesh        triangles and quadrilaterals, curved sides      mesh.rs, decompose.rs
 //! a file of gmsh -> Mesh               the same from a file                            gmsh/
 //! Mesh -> ShapeMap per element         x = F(xi) with J and H, and its inverse         shape_map.rs, bulge.rs
-//! Mesh -> Locator                      the element that holds a point                  locate.rs, boxes.rs
 //! Mesh -> Forest                       leaves, hanging sides in pieces                 forest.rs
+//! Forest -> Decomposition              subdomains, and which of them holds a point     decomposition.rs, boxes.rs
 //! sectors of a vertex -> exponents     r^lambda, and whether a solution is smooth      exponents.rs, vertex.rs, series.rs, regularity.rs
 //! an element at such a vertex -> rings on which powers of r are smooth                 corner.rs, map/ring.rs
 //! ```
@@ -18,7 +18,7 @@
 //! polynomial, whatever the curve was made of.
 //!
 //! ```
-//! use ddelm::domain::locate::Locator;
+//! use ddelm::Decomposition;
 //! use ddelm::domain::mesh::{Mesh, MeshSettings};
 //! use ddelm::domain::outline::{Loop, NamedLoop, Outline};
 //!
@@ -28,9 +28,9 @@
 //! let mesh = Mesh::of_outline(&outline, &MeshSettings { size: Some(0.25), ..MeshSettings::default() })?;
 //! assert_eq!(mesh.names, ["side-1", "side-2", "side-3", "side-4", "hole"]);
 //!
-//! let elements = Locator::new(&mesh);
+//! let elements = Decomposition::of_mesh(mesh)?;
 //! let (element, xi) = elements.locate([0.1, 0.9]).unwrap();
-//! let x = elements.maps()[element].point(xi);
+//! let x = elements.subdomains[element].map.point(xi);
 //! assert!((x[0] - 0.1).abs() < 1e-15 && (x[1] - 0.9).abs() < 1e-15);
 //! assert_eq!(elements.locate([1.0, 0.5]), None); // in the hole
 //! # Ok::<(), ddelm::Error>(())
@@ -56,7 +56,6 @@ pub mod gluing;
 pub mod gmsh;
 pub mod graded;
 mod inner_points;
-pub mod locate;
 pub mod loops;
 pub mod map;
 mod meeting;

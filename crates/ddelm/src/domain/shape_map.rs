@@ -218,14 +218,6 @@ impl ShapeMap {
         let slack = 1e-12 + 8.0 * f64::EPSILON * inverse * x[0].abs().max(x[1].abs());
         (outside <= slack).then(|| self.shape.clamp(xi))
     }
-
-    /// A box around the element: of its corners, grown by what the sides can bulge.
-    pub fn bounding_box(&self) -> Rectangle {
-        let height: f64 = self.bulges.iter().map(Bulge::height).fold(0.0, f64::max);
-        let b = Rectangle::around(self.corners.iter().copied());
-        let [w, h] = b.extent();
-        b.grown(height + 1e-12 * (w + h))
-    }
 }
 
 impl Map for ShapeMap {

@@ -133,7 +133,7 @@ fn mistakes_are_named_at_their_place() {
         (closing("{ }"), "domain.outline[3].line is missing", "{ }"),
         (closing("{ line = [[0,1]] }"), "expected an array of two", "[[0,1]]"),
         (closing("{ line = [[0,1],[0,1]] }"), "two different points", "{ line = [[0,1],[0,1]] }"),
-        (closing("{ line = [[0,1],[0,0.1]] }"), "a gap of 1.000e-1", "{ line = [[0,1],[0,0.1]] }"),
+        (closing("{ line = [[0,1],[0,0.1]] }"), "a gap of 0.1", "{ line = [[0,1],[0,0.1]] }"),
         (closing("{ line = [[0,1],[0,0]], nam = 'a' }"), "unknown key domain.outline[3].nam", "nam"),
         (closing("{ line = [[0,1],[0,0]], t = [0, 1] }"), "only a curve has a parameter", "[0, 1]"),
         (closing("{ line = [[0,1],[0,0]], spline = [[0,1],[0,0]] }"), "there is line already", "[[0,1],[0,0]]"),

@@ -164,17 +164,6 @@ pub(crate) fn from_solution(problem: &Problem, solution: &Solution) -> Nonlinear
     Nonlinear { initial, nested: false, ..Nonlinear::default() }
 }
 
-/// The estimate of [`assess`] alone.
-pub fn estimate(
-    exchange: &Arc<dyn Exchange>,
-    problem: &Problem,
-    settings: &Settings,
-    solution: &Solution,
-    progress: &dyn Progress,
-) -> Result<Option<Estimate>> {
-    Ok(assess(exchange, problem, settings, solution, progress)?.estimate)
-}
-
 /// The size of the difference between a solution and a better one with so many points, which has `missed` so much of the
 /// data.
 pub fn difference(solution: &Solution, better: &Solution, points: usize, missed: f64) -> Result<Estimate> {

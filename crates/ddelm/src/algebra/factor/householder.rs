@@ -34,11 +34,6 @@ impl Householder {
         self.v.nrows()
     }
 
-    /// The numbers held.
-    pub fn size(&self) -> usize {
-        self.v.nrows() * self.v.ncols() + self.t.nrows() * self.t.ncols()
-    }
-
     /// The rank, r: the number of columns of Q_r.
     pub fn rank(&self) -> usize {
         self.v.ncols()
@@ -143,11 +138,6 @@ impl Qr {
             r.as_mut().submatrix_mut(start, start, diagonal.nrows(), diagonal.ncols()).copy_from(diagonal);
         }
         r
-    }
-
-    /// The numbers held.
-    pub fn size(&self) -> usize {
-        self.q.size() + self.diagonal.nrows() * self.diagonal.ncols()
     }
 
     /// The columns of R in the block that starts at one of them: those above the diagonal block, and that.
