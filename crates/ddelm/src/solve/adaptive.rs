@@ -107,9 +107,20 @@ pub fn solve_to_tolerance(
         let first = with_corners(problem, plain, &settings)?;
         let (attempts, nonlinear) = (Vec::new(), nonlinear.clone());
         let settings = splitting_settings(settings);
-        let triangles = (0, 0);
-        return Splitting { exchange, problem, settings, nonlinear, tolerance, progress, attempts, start, triangles }
-            .run(first);
+        let (pace, triangles) = (0.0, (0, 0));
+        return Splitting {
+            exchange,
+            problem,
+            settings,
+            nonlinear,
+            tolerance,
+            progress,
+            attempts,
+            start,
+            pace,
+            triangles,
+        }
+        .run(first);
     };
     let (nonlinear, data) = (nonlinear.clone(), Cow::Borrowed(problem));
     let (attempts, smooth) = (Vec::new(), Vec::new());
@@ -140,7 +151,7 @@ impl Search<'_> {
                 best = Some((solution, error));
             }
             let next = self.next(coarse.division, fine.division, error, order);
-            let too_large = next.subdomains() * self.settings.points.pow(2) > LARGEST;
+            let too_large = self.is_too_much(next.subdomains());
             let stuck = before.is_some_and(|(last, _)| last < 1e-9 && error > 0.5 * last);
             let hopeless = self.is_hopeless(coarse.division, missed);
             if reached || too_large || stuck || hopeless {
@@ -159,7 +170,7 @@ impl Search<'_> {
                 let Search { exchange, problem, settings, tolerance, progress, attempts, start, .. } = self;
                 let settings = splitting_settings(settings);
                 let nonlinear = self.nonlinear;
-                let triangles = (0, 0);
+                let (pace, triangles) = (0.0, (0, 0));
                 return Splitting {
                     exchange,
                     problem,
@@ -169,6 +180,7 @@ impl Search<'_> {
                     progress,
                     attempts,
                     start,
+                    pace,
                     triangles,
                 }
                 .run(first);
@@ -177,6 +189,14 @@ impl Search<'_> {
             promised = Some(error * coarse.division.growth(next).powf(-order));
             coarse = if next == fine.division { fine } else { self.solve(next)? };
         }
+    }
+
+    /// Whether so many subdomains are more than is asked for, or there is no time left.
+    fn is_too_much(&self, subdomains: usize) -> bool {
+        let Settings { points, max_subdomains, max_seconds, .. } = self.settings;
+        let many = max_subdomains.map_or_else(|| subdomains * points * points > LARGEST, |most| subdomains > most);
+        // Ranks have different clocks.
+        many || self.exchange.any(max_seconds.is_some_and(|most| self.start.elapsed().as_secs_f64() > most))
     }
 
     fn solve(&mut self, division: Division) -> Result<Found> {

@@ -55,10 +55,10 @@ impl Marks {
     /// For data that are not resolved.
     pub fn of_data(decomposition: &Decomposition, unresolved: &[Unresolved]) -> Self {
         let mut marks = Marks::default();
-        for Unresolved { subdomain: s, tails, .. } in unresolved {
+        for Unresolved { subdomain: s, tails, size, .. } in unresolved {
             let largest = tails.iter().map(|tail| tail.last).fold(0.0, f64::max);
             // Where nodes tell nothing, something lies between them.
-            if largest > 1e-12 {
+            if largest > 1e-12 * size {
                 marks.add(decomposition, *s, tails, 1e-3 * largest, 1e-2 * largest);
             } else {
                 marks.splits.push((*s, Wish::FOUR));

@@ -121,6 +121,8 @@ pub struct Unresolved {
     pub subdomain: usize,
     /// What the nodes tell of the field in each direction.
     pub tails: [Tail; 2],
+    /// The largest value of the field there.
+    pub size: f64,
     /// How wrong a solution may be by that alone; of the diffusion 1.
     pub weight: f64,
     /// Whether its values are wrong between the nodes, and not only its mean.
@@ -151,15 +153,22 @@ impl Resolution {
     }
 
     fn sampled(problem: &Problem, decomposition: &Decomposition, points: usize, density: &Density) -> Result<Self> {
-        let mut groups = interior_groups(problem, decomposition, points, density)?;
+        let (mut groups, diffusion) = interior_groups(problem, decomposition, points, density)?;
         groups.extend(boundary_groups(problem, decomposition, points, density)?);
-        let right_hand_side = |g: &&Group| matches!(g.kind, Kind::Source | Kind::Boundary);
-        let given = problem.conditions.iter().flat_map(|c| &c.values).chain([&problem.source]);
-        let constants = given.filter_map(|field| field.constant()).map(f64::abs);
-        let floor =
-            ROUNDING * groups.iter().filter(right_hand_side).map(|g| g.size).chain(constants).fold(0.0, f64::max);
-        let unresolved = groups.iter().flat_map(|group| group.affected(floor, density.share)).collect();
-        Ok(Resolution { fields: groups.iter().filter_map(|group| group.summary(floor)).collect(), unresolved })
+        // What a value of one is as a source: units of length and diffusion are anybody's choice.
+        let [x0, x1, y0, y1] = decomposition.bounding_box();
+        let unit = diffusion / (x1 - x0).min(y1 - y0).powi(problem.equation.order() as i32);
+        let size = |g: &Group| match g.kind {
+            Kind::Source => g.size / unit,
+            Kind::Boundary => g.size,
+            _ => 0.0,
+        };
+        let values = problem.conditions.iter().flat_map(|c| &c.values).filter_map(|field| field.constant());
+        let constants = values.chain(problem.source.constant().map(|f| f / unit)).map(f64::abs);
+        let largest = ROUNDING * groups.iter().map(size).chain(constants).fold(0.0, f64::max);
+        let floor = |g: &Group| if g.kind == Kind::Source { largest * unit } else { largest };
+        let unresolved = groups.iter().flat_map(|group| group.affected(floor(group), density.share)).collect();
+        Ok(Resolution { fields: groups.iter().filter_map(|group| group.summary(floor(group))).collect(), unresolved })
     }
 
     /// The largest mismatch of all fields.
@@ -259,7 +268,7 @@ impl Group {
         let place = |p: &Piece| {
             let serious = relative > 0.0 && p.worst / relative > limit;
             let missed = self.kind != Kind::Diffusion && weight(p) > share;
-            let place = Unresolved { subdomain: p.subdomain, tails: p.tails, weight: weight(p), serious };
+            let place = Unresolved { subdomain: p.subdomain, tails: p.tails, size: p.size, weight: weight(p), serious };
             (serious || missed).then_some(place)
         };
         self.pieces.iter().filter_map(place).collect()
@@ -313,13 +322,13 @@ fn cells(decomposition: &Decomposition, points: usize, fields: &[&FieldRef], den
     wanted.clamp(density.least(points), MOST.max(2 * points))
 }
 
-/// The fields of the equation, and the source.
+/// The fields of the equation, and the source; and the size of the diffusion, or of what leads instead.
 fn interior_groups(
     problem: &Problem,
     decomposition: &Decomposition,
     points: usize,
     density: &Density,
-) -> Result<Vec<Group>> {
+) -> Result<(Vec<Group>, f64)> {
     let advection: Vec<&FieldRef> = problem.equation.advection().into_iter().flatten().collect();
     let reaction: Vec<&FieldRef> = problem.equation.reaction().into_iter().collect();
     let leading = problem.equation.leading();
@@ -335,6 +344,7 @@ fn interior_groups(
     let mut source = next();
     source.iter_mut().for_each(|piece| piece.missing *= reach(problem, decomposition, piece.subdomain));
     let mut groups = vec![Group::new(Kind::Source, source)];
+    let mut size = 1.0;
     if let Some(diffusion) = leading {
         let group = Group::new(Kind::Diffusion, next());
         // The first eigenvalue of the diffusion on the box of the domain: what a reaction is measured by.
@@ -350,8 +360,11 @@ fn interior_groups(
         groups.push(group);
         groups.push(Group::new(Kind::LowerOrder(mean.abs() * wave), next()));
         groups.push(Group::new(Kind::LowerOrder(mean.abs() * wave * wave), next()));
+        if mean.abs() > 0.0 {
+            size = mean.abs();
+        }
     }
-    Ok(groups)
+    Ok((groups, size))
 }
 
 /// Fields that are looked at together.

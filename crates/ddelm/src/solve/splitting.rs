@@ -73,6 +73,9 @@ const LINE: (usize, f64, usize) = (4, 1.4, 3);
 const MORE_POINTS: usize = 3;
 const MOST_POINTS: usize = 24;
 
+/// Subdomains of a second solution, for each of the first.
+const REFINED: usize = 4;
+
 /// Points times points times subdomains of the largest solve that is tried, where nothing else is asked for.
 const LARGEST: usize = 4_000_000;
 
@@ -86,6 +89,8 @@ pub(crate) struct Splitting<'a> {
     pub progress: &'a dyn Progress,
     pub attempts: Vec<Attempt>,
     pub start: Instant,
+    /// Seconds that a subdomain took in the last solve.
+    pub pace: f64,
     /// How many triangles were split in the last round, and for how many rounds they have become more.
     pub triangles: (usize, usize),
 }
@@ -125,7 +130,12 @@ impl Splitting<'_> {
                 continue;
             }
             let found = match limit {
-                Some(Limit::Time) => None,
+                // Without anything to compare with, time is taken for an estimate.
+                Some(Limit::Time)
+                    if (best.is_some() || last.is_some()) && self.is_late(REFINED * decomposition.len()) =>
+                {
+                    None
+                }
                 _ => match self.estimate(&solution) {
                     Err(Error::Memory { .. } | Error::Compute { .. }) => None,
                     found => Some(found?),
@@ -192,11 +202,15 @@ impl Splitting<'_> {
         self.attempts.push(Attempt { subdomains, points, estimate });
     }
 
-    fn solve(&self, problem: &Problem, decomposition: &Decomposition) -> Result<Solution> {
+    fn solve(&mut self, problem: &Problem, decomposition: &Decomposition) -> Result<Solution> {
+        let clock = Instant::now();
         let problem = agreed(self.exchange.as_ref(), with_moments(problem, decomposition, self.settings.points))?;
         let decomposition = Arc::new(decomposition.clone());
+        let subdomains = decomposition.len();
         let nonlinear = &self.nonlinear;
-        solve_once(self.exchange, &problem, decomposition, &self.settings, nonlinear, self.progress)
+        let solved = solve_once(self.exchange, &problem, decomposition, &self.settings, nonlinear, self.progress);
+        self.pace = clock.elapsed().as_secs_f64() / subdomains as f64;
+        solved
     }
 
     /// Splits where data jump, peak or are steep between the nodes; and whether the source does so.
@@ -291,13 +305,17 @@ impl Splitting<'_> {
         marks.applied(decomposition)
     }
 
-    /// What so many subdomains, or the time that has passed, would be too much for.
+    /// Whether a solve on so many subdomains would take longer than there is time. Ranks have different clocks.
+    fn is_late(&self, subdomains: usize) -> bool {
+        let end = self.start.elapsed().as_secs_f64() + self.pace * subdomains as f64;
+        self.exchange.any(self.settings.max_seconds.is_some_and(|most| end > most))
+    }
+
+    /// What a solve on so many subdomains, and its estimate, would be too much for.
     fn limit(&self, subdomains: usize) -> Option<Limit> {
-        let Settings { points, max_subdomains, max_seconds, .. } = self.settings;
+        let Settings { points, max_subdomains, .. } = self.settings;
         let many = max_subdomains.map_or_else(|| subdomains * points * points > LARGEST, |most| subdomains > most);
-        // Ranks have different clocks.
-        let late = max_seconds.is_some_and(|most| self.start.elapsed().as_secs_f64() > most);
-        match (self.exchange.any(late), many) {
+        match (self.is_late((1 + REFINED) * subdomains), many) {
             (true, _) => Some(Limit::Time),
             (_, true) => Some(Limit::Size),
             (false, false) => None,
