@@ -1,0 +1,71 @@
+//! How smooth a solution is in time, as its steps tell.
+//!
+//! Extrapolated from the last steps, the next one is missed by `dt^p u^(p)`, or by `dt` times the jump of a source that jumps. So the largest
+//! miss of a run with twice as many steps is `2^p` times smaller, or twice: that is the order that errors have. Differences of runs alone
+//! do not tell it. Where a jump lies between two steps, the error depends on its place there, and two runs may agree by chance.
+
+use crate::solve::nodal::Loads;
+use crate::solve::time::bdf::{Formula, Known};
+
+/// The part of the way that is not looked at: what starts with initial values that do not fit is damped there, and the first
+/// values have a method of their own.
+const BEGINNING: f64 = 0.125;
+
+/// One of so many nodes is asked.
+const EVERY: usize = 5;
+
+/// A miss below this, relative to the solution, is rounding.
+const ROUNDING: f64 = 1e-11;
+
+/// An order that is observed may be this much too low by chance.
+const BY_CHANCE: f64 = 0.5;
+
+/// The misses of a run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Smoothness {
+    /// The time from which on it is looked at.
+    from: f64,
+    steps: usize,
+    /// The square of the largest miss, and of the largest solution.
+    miss: f64,
+    size: f64,
+}
+
+impl Smoothness {
+    /// Of a run from one time to another with so many steps.
+    pub fn new([start, end]: [f64; 2], steps: usize) -> Self {
+        Smoothness { from: start + BEGINNING * (end - start), steps, miss: 0.0, size: 0.0 }
+    }
+
+    /// Looks at the next step. `past` are the ones before it, the last one first.
+    pub fn look<'a>(&mut self, formula: &Formula, past: impl Iterator<Item = &'a Known>, next: &Known) {
+        if next.t < self.from {
+            return;
+        }
+        let past: Vec<&Loads> = past.take(formula.extrapolation.len()).map(|known| &known.u).collect();
+        let (mut miss, mut size) = (0.0, 0.0);
+        for (k, load) in next.u.iter().enumerate() {
+            // The last entry is an integral.
+            let nodes = load.nrows() - 1;
+            for i in (k % EVERY..nodes).step_by(EVERY) {
+                let ahead: f64 = past.iter().zip(formula.extrapolation).map(|(u, e)| e * u[k][(i, 0)]).sum();
+                let u = load[(i, 0)];
+                miss += (u - ahead) * (u - ahead);
+                size += u * u;
+            }
+        }
+        self.miss = self.miss.max(miss);
+        self.size = self.size.max(size);
+    }
+
+    /// The order of the error, as this run and a finer one tell: no more than that of the formula.
+    pub fn order(&self, finer: &Smoothness, formula: usize) -> f64 {
+        let relative = |run: &Smoothness| if run.size > 0.0 { (run.miss / run.size).sqrt() } else { 0.0 };
+        let (coarse, fine) = (relative(self), relative(finer));
+        if fine <= ROUNDING {
+            return formula as f64;
+        }
+        let order = (coarse / fine).ln() / (finer.steps as f64 / self.steps as f64).ln();
+        if order > formula as f64 - BY_CHANCE { formula as f64 } else { order.max(1.0) }
+    }
+}
