@@ -13,7 +13,7 @@
 //! asked for, all terms are taken at the new time, and every step is solved by Newton's method (`solve/time/implicit.rs`), with a
 //! factorization that is kept from step to step while it contracts.
 //!
-//! The error has two parts. That of the steps is estimated by runs with half and a quarter of them: their differences tell the
+//! The error has two parts. That of the steps is estimated by runs with about half and a third of them: their differences tell the
 //! order that is really there, for data that do not fit together at the start spoil it, and so do sources that jump, which the steps
 //! themselves tell (`solve/time/smoothness.rs`). That of the subdomains is the difference to
 //! a run on a second decomposition with other features, as for one [solve](crate::solve::estimate), with half of the steps in both.
@@ -49,12 +49,22 @@ use smoothness::Smoothness;
 /// Steps of a run, at most.
 const MOST_STEPS: usize = 1_000_000;
 
-/// Runs that a tolerance may take, the steps of the first, the growth of their number from one to the next, and the most where
+/// Runs that a tolerance may take, the steps of the first two, the growth of their number from one to the next, and the most where
 /// the solution is not smooth in time: ten times more digits would take ten times more steps.
 const RUNS: usize = 7;
 const FIRST_STEPS: usize = 20;
+const SECOND_STEPS: usize = 37;
 const GROWTH: f64 = 16.0;
 const MOST_ROUGH_STEPS: usize = 20_000;
+
+/// How many times more steps a run has than the one that it is compared with. Not twice: an oscillation that is as fast as the steps would
+/// look slow to both.
+const MORE: f64 = 1.8;
+
+/// Steps of a coarser run.
+fn fewer(steps: usize) -> usize {
+    (steps as f64 / MORE).round() as usize
+}
 
 /// How far in time to go, and how.
 #[derive(Clone)]
@@ -205,7 +215,7 @@ impl Time {
         smoothness: Smoothness,
         run: impl Fn(usize) -> Result<Passed>,
     ) -> Result<(usize, Solution)> {
-        let half = steps / 2;
+        let half = fewer(steps);
         if half < self.order {
             // Too few to leave some out: a run with twice as many is the better one, and the difference is the error.
             let fine = last(&run(2 * steps)?.0);
@@ -218,7 +228,7 @@ impl Time {
         let order = rougher.order(&smoothness, self.order);
         let usual = (steps as f64 / half as f64).powf(order);
         let distance = coarse.distance(&finest, finest.report.points)?.l2;
-        let quarter = half / 2;
+        let quarter = fewer(half);
         let mut estimate = distance;
         if quarter >= self.order && distance > 0.0 {
             let coarsest = last(&run(quarter)?.0);
@@ -277,14 +287,18 @@ impl Time {
         let mut steps = FIRST_STEPS;
         let (first, mut smoothness) = run(steps)?;
         let mut before = last(&first);
-        let mut next = 2 * steps;
+        let mut next = SECOND_STEPS;
         // The distance of the two runs before, and the steps of the first of them.
         let mut earlier: Option<(usize, f64)> = None;
+        let mut last_estimate = f64::INFINITY;
         for attempt in 1.. {
             let (mut moments, finer) = run(next)?;
             let fine = last(&moments);
             let distance = before.distance(&fine, fine.report.points)?.l2;
-            let order = smoothness.order(&finer, self.order);
+            let mut order = smoothness.order(&finer, self.order);
+            if let Some((coarsest, before)) = earlier {
+                order = order.min(smoothness::observed([coarsest, steps, next], [before, distance], self.order));
+            }
             // The error of the finer one of two runs that are so far apart, if it falls with this order.
             let left = |coarse: usize, fine: usize, distance: f64| {
                 distance / ((fine as f64 / coarse as f64).powf(order) - 1.0)
@@ -306,6 +320,11 @@ impl Time {
             if reached || attempt + 1 >= RUNS || wanted <= next {
                 return Ok((moments, (steps, before)));
             }
+            // Rounding, and what subdomains do not resolve, do not fall with more steps.
+            if estimate > 0.5 * last_estimate {
+                return Ok((moments, (steps, before)));
+            }
+            last_estimate = estimate;
             earlier = Some((steps, distance));
             (steps, next, before, smoothness) = (next, wanted, fine, finer);
         }

@@ -17,6 +17,9 @@ const EVERY: usize = 5;
 /// A miss below this, relative to the solution, is rounding.
 const ROUNDING: f64 = 1e-11;
 
+/// The least order that is believed: with less, nothing would ever be near.
+const LEAST: f64 = 0.5;
+
 /// An order that is observed may be this much too low by chance.
 const BY_CHANCE: f64 = 0.5;
 
@@ -67,5 +70,35 @@ impl Smoothness {
         }
         let order = (coarse / fine).ln() / (finer.steps as f64 / self.steps as f64).ln();
         if order > formula as f64 - BY_CHANCE { formula as f64 } else { order.max(1.0) }
+    }
+}
+
+/// The order with which three runs with so many steps approach each other, given their distances: no more than that of the formula.
+pub(super) fn observed([n0, n1, n2]: [usize; 3], [first, second]: [f64; 2], formula: usize) -> f64 {
+    let power = |n: usize, order: f64| (n as f64 / n0 as f64).powf(-order);
+    let ratio = |order: f64| (1.0 - power(n1, order)) / (power(n1, order) - power(n2, order));
+    let (mut low, mut high) = (LEAST, formula as f64);
+    if second == 0.0 || ratio(high - BY_CHANCE) <= first / second {
+        return high;
+    }
+    for _ in 0..40 {
+        let middle = 0.5 * (low + high);
+        *(if ratio(middle) <= first / second { &mut low } else { &mut high }) = middle;
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_of_three_runs_tell_their_order() {
+        let steps = [20, 37, 300];
+        for order in [1.0, 2.0, 3.0] {
+            let [a, b, c] = steps.map(|n| (n as f64).powf(-order));
+            assert!((observed(steps, [a - b, b - c], 4) - order).abs() < 1e-6);
+        }
+        assert_eq!((observed(steps, [1.0, 1e-9], 4), observed(steps, [1e-9, 1.0], 4)), (4.0, LEAST));
     }
 }
