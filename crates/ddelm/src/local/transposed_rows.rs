@@ -25,7 +25,7 @@ use crate::local::right_hand_side::DataRows;
 use crate::local::sensitivity::Sensitivities;
 use crate::network::symbol::{Frame, Symbol};
 use crate::problem::model::Diffusion;
-use crate::problem::operators::{BoundaryRow, Coefficients};
+use crate::problem::operators::BoundaryRow;
 
 /// Derivatives of the basis at the points of each part, which rows are made of.
 pub(crate) struct PartTables {
