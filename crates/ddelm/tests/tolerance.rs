@@ -244,14 +244,25 @@ fn sources_that_are_singular_along_lines_are_followed() {
         let found = solution.local_residuals(&case.problem, 0, &[[0.0, 0.5], [0.5, 0.5]]).unwrap();
         assert!(!found[0].is_finite() && found[1].is_finite(), "{found:?}");
     }
-    let text = "[domain]\npolygon = [[-1, -1], [1, -1], [1, 1], [-1, 1]]\n[[domain.region]]\nname = \"right\"\n\
-                polygon = [[0, -1], [1, -1], [1, 1], [0, 1]]\n[equation]\nsource = \"pi^2/4*cos(pi*y/2)\"\n\
-                [equation.regions.right]\nsource = \"pi^2/4*cos(pi*y/2) - 3.75*max(x, 0)^0.5\"\n[boundary]\n\
-                dirichlet = \"cos(pi*y/2) + max(0, x)^2.5\"\n[exact]\nu = \"cos(pi*y/2) + max(0, x)^2.5\"\n\
-                [discretization]\ntolerance = 1e-9\n";
-    let report = solve(text).report;
-    assert_eq!(report.status, Status::Solved);
-    assert!(report.errors.unwrap().l2 < 1e-9 && report.subdomains < 200, "{} subdomains", report.subdomains);
+    // Beyond lines inside: the source of the second is x^-0.9, the third is beyond a line that is not straight on.
+    let upright = "[[0, -1], [1, -1], [1, 1], [0, 1]]";
+    let slanted = "[[0, -1], [1, -1], [1, 0.6666666666666666]]";
+    for (alpha, slope, region, tolerance) in
+        [(2.5, 0.0, upright, 1e-9), (1.1, 0.0, upright, 1e-6), (1.5, 0.6, slanted, 1e-5)]
+    {
+        let exact = format!("cos(pi*y/2) + max(0, x - {slope}*(y + 1))^{alpha}");
+        let factor = -alpha * (alpha - 1.0) * (1.0 + slope * slope);
+        let text = format!(
+            "[domain]\npolygon = [[-1, -1], [1, -1], [1, 1], [-1, 1]]\n[[domain.region]]\nname = \"right\"\npolygon = {region}\n\
+             [equation]\nsource = \"pi^2/4*cos(pi*y/2)\"\n[equation.regions.right]\n\
+             source = \"pi^2/4*cos(pi*y/2) + {factor}*max(x - {slope}*(y + 1), 1e-300)^({})\"\n\
+             [boundary]\ndirichlet = \"{exact}\"\n[exact]\nu = \"{exact}\"\n[discretization]\ntolerance = {tolerance}\n",
+            alpha - 2.0
+        );
+        let report = solve(&text).report;
+        assert_eq!(report.status, Status::Solved, "{alpha}");
+        assert!(report.errors.unwrap().l2 < tolerance && report.subdomains < 600, "{alpha}: {}", report.subdomains);
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod initial;
 mod layers;
 pub mod locelm;
 mod marking;
+mod moments;
 pub mod newton;
 mod nodal;
 mod orthonormal;

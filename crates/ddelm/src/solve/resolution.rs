@@ -79,9 +79,6 @@ const USUAL_WORK: usize = 16;
 /// Mismatches beyond which a field is called unresolved: of the diffusion, and of everything else.
 const SERIOUS: [f64; 2] = [0.05, 0.1];
 
-/// A tail that is smaller than this, beside that of the other direction, is nothing.
-const NEGLIGIBLE: f64 = 0.1;
-
 /// Fields smaller than this, beside the largest of the right-hand sides, are rounding.
 const ROUNDING: f64 = 1e-9;
 
@@ -128,14 +125,6 @@ pub struct Unresolved {
     pub weight: f64,
     /// Whether its values are wrong between the nodes, and not only its mean.
     pub serious: bool,
-}
-
-impl Unresolved {
-    /// Whether it is singular along a line at an end of the subdomain: in one direction, and nothing in the other.
-    pub fn is_along_a_line(&self) -> bool {
-        let across = |a: usize| self.tails[a].is_singular() && self.tails[1 - a].last < NEGLIGIBLE * self.tails[a].last;
-        across(0) || across(1)
-    }
 }
 
 impl Resolution {

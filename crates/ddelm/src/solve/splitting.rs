@@ -19,7 +19,7 @@ use std::sync::Arc;
 use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Progress;
-use crate::domain::decomposition::{Decomposition, Subdomain, width_across};
+use crate::domain::decomposition::Decomposition;
 use crate::domain::division::Count;
 use crate::interface::{Exchange, agreed};
 use crate::method::report::{Attempt, Estimate, Status};
@@ -31,6 +31,7 @@ use crate::solve::corners::with_corners;
 use crate::solve::estimate::{at_solution, difference, from_solution, second_settings};
 use crate::solve::layers::{added_diffusions, boundary_layers};
 use crate::solve::marking::Marks;
+use crate::solve::moments::{Moments, with_moments};
 use crate::solve::newton::{Nonlinear, solve_once};
 use crate::solve::resolution::{Resolution, Unresolved};
 
@@ -64,10 +65,6 @@ const DATA_SHARE: f64 = 0.1;
 
 /// The same for data that are singular at an end of a subdomain: to cut toward it costs little.
 const SINGULAR_SHARE: f64 = 1e-3;
-
-/// Fluxes through the sides of a thin subdomain are wrong by this over its width, relative to u and the domain: local solutions have
-/// 13 digits.
-const NOISE: f64 = 1e-12;
 
 /// Triangles that are split, at least, their growth from one round to the next, and for how many rounds, if they lie along a line.
 const LINE: (usize, f64, usize) = (4, 1.4, 3);
@@ -122,7 +119,8 @@ impl Splitting<'_> {
                 decomposition = self.next(&decomposition, &marks)?;
                 if !marks.rings.is_empty() {
                     // Larger subdomains, and something other than a corner is there.
-                    decomposition = self.follow_data(decomposition)?.0;
+                    let (followed, _) = self.follow_data(decomposition)?;
+                    decomposition = self.expect_layers(followed)?;
                 }
                 continue;
             }
@@ -195,9 +193,10 @@ impl Splitting<'_> {
     }
 
     fn solve(&self, problem: &Problem, decomposition: &Decomposition) -> Result<Solution> {
+        let problem = agreed(self.exchange.as_ref(), with_moments(problem, decomposition, self.settings.points))?;
         let decomposition = Arc::new(decomposition.clone());
         let nonlinear = &self.nonlinear;
-        solve_once(self.exchange, problem, decomposition, &self.settings, nonlinear, self.progress)
+        solve_once(self.exchange, &problem, decomposition, &self.settings, nonlinear, self.progress)
     }
 
     /// Splits where data jump, peak or are steep between the nodes; and whether the source does so.
@@ -207,23 +206,16 @@ impl Splitting<'_> {
         let rounds = if self.problem.is_nonlinear() { 0 } else { DATA_ROUNDS };
         for _ in 0..rounds {
             let share = (SINGULAR_SHARE * self.tolerance).max(ROUNDING);
-            let seen = Resolution::with_means(self.problem, &decomposition, self.settings.points, share);
+            let points = self.settings.points;
+            let seen = with_moments(self.problem, &decomposition, points)
+                .and_then(|problem| Resolution::with_means(&problem, &decomposition, points, share));
             let Resolution { fields, mut unresolved } = agreed(self.exchange.as_ref(), seen)?;
             steep |= fields.iter().any(|field| field.serious && field.key == "equation.source");
             // What is smooth is resolved where u is. Of what is singular at an end u, which is smoother, does not tell.
             let is_singular = |u: &Unresolved| u.weight > share && u.tails.iter().any(Tail::is_singular);
             let is_wrong = |u: &Unresolved| u.weight > DATA_SHARE * self.tolerance && u.serious;
-            let [x0, x1, y0, y1] = decomposition.bounding_box();
-            let least = NOISE / self.tolerance * (x1 - x0).max(y1 - y0);
-            let halves = |s: usize| (width_inside(&decomposition.subdomains[s]) / least).log2();
-            let is_thin = |u: &Unresolved| u.is_along_a_line() && halves(u.subdomain) < 1.0;
-            unresolved.retain(|u| (is_singular(u) || is_wrong(u)) && !is_thin(u));
-            let mut marks = self.allowed(Marks::of_data(&decomposition, &unresolved));
-            for (s, wish) in &mut marks.splits {
-                let is_strip = unresolved.iter().any(|u| u.subdomain == *s && u.is_along_a_line());
-                let most = if is_strip { halves(*s) as u32 } else { u32::MAX };
-                wish.levels = wish.levels.map(|level| level.min(most));
-            }
+            unresolved.retain(|u| is_singular(u) || is_wrong(u));
+            let marks = self.allowed(Marks::of_data(&decomposition, &unresolved));
             if marks.is_empty() || self.limit(decomposition.len() + marks.added()).is_some() {
                 break;
             }
@@ -232,14 +224,23 @@ impl Splitting<'_> {
         Ok((decomposition, steep))
     }
 
-    /// Splits toward the sides that the equation may have layers at: see [`boundary_layers`].
+    /// Splits toward the sides that the equation may have layers at, see [`boundary_layers`], and those that the source is singular at.
     fn expect_layers(&mut self, mut decomposition: Decomposition) -> Result<Decomposition> {
         let rounds = if self.problem.is_nonlinear() { 0 } else { DATA_ROUNDS };
         let share = (SHARE * self.tolerance).max(ROUNDING);
+        let [x0, x1, y0, y1] = decomposition.bounding_box();
+        let mut size = None;
         for _ in 0..rounds {
-            let found = boundary_layers(self.problem, &decomposition, self.settings.points);
-            let tails = agreed(self.exchange.as_ref(), found)?;
-            let marks = self.allowed(Marks::of_tails(&decomposition, &tails, share, share));
+            let points = self.settings.points;
+            let found = boundary_layers(self.problem, &decomposition, points)
+                .and_then(|layers| Ok((layers, Moments::new(self.problem, &decomposition, points)?)));
+            let (mut tails, moments) = agreed(self.exchange.as_ref(), found)?;
+            // Layers are as high as u, whatever that is.
+            let size = *size.get_or_insert_with(|| moments.size((x1 - x0).min(y1 - y0)));
+            let height = if size > 0.0 { size } else { 1.0 };
+            tails.iter_mut().flat_map(|t| &mut t.directions).for_each(|tail| tail.last *= height);
+            moments.add_tails(&mut tails, points);
+            let marks = self.allowed(Marks::of_tails(&decomposition, &tails, share * height, share * height));
             if marks.is_empty() || self.limit(decomposition.len() + marks.added()).is_some() {
                 break;
             }
@@ -306,7 +307,13 @@ impl Splitting<'_> {
     /// The subdomains with tails above their share of the size of u, and how each is to be split.
     fn marks(&self, solution: &Solution, share: f64) -> Result<Marks> {
         // Only rank 0 has the whole solution.
-        let found = if self.exchange.rank() == 0 { solution.tails(self.settings.points) } else { Vec::new() };
+        let points = self.settings.points;
+        let moments = agreed(self.exchange.as_ref(), Moments::new(self.problem, &solution.decomposition, points))?;
+        let mut found = Vec::new();
+        if self.exchange.rank() == 0 {
+            found = solution.tails(points);
+            moments.add_tails(&mut found, points);
+        }
         let size = found.iter().map(|t| t.size).fold(0.0, f64::max);
         let largest = found.iter().flat_map(|t| &t.directions).map(|tail| tail.last).fold(0.0, f64::max);
         let limit = (share * size).max(ROUNDING * size).max(FRONT * largest.min(size));
@@ -326,18 +333,20 @@ impl Splitting<'_> {
         let points = self.settings.points;
         let settings = second_settings(&self.settings, points - points / 8);
         let finer = Arc::new(solution.decomposition.refined()?);
-        let missed = Resolution::usual(&at_solution(self.problem, solution), &finer, settings.points);
+        let problem = agreed(self.exchange.as_ref(), with_moments(self.problem, &finer, settings.points))?;
+        let missed = Resolution::usual(&at_solution(&problem, solution), &finer, settings.points);
         let missed = agreed(self.exchange.as_ref(), missed)?.missed();
-        let nonlinear = from_solution(self.problem, solution);
-        let better = solve_once(self.exchange, self.problem, finer, &settings, &nonlinear, self.progress)?;
+        let nonlinear = from_solution(&problem, solution);
+        let better = solve_once(self.exchange, &problem, finer, &settings, &nonlinear, self.progress)?;
         let compare = || difference(solution, &better, points, missed);
         agreed(self.exchange.as_ref(), (self.exchange.rank() == 0).then(compare).transpose())
     }
 
     /// The difference to a coarser solution, and what is missed of the data: found at once, and no proof.
     fn estimate_by(&self, solution: &Solution, coarse: &Solution) -> Result<Option<Estimate>> {
-        let missed =
-            Resolution::usual(&at_solution(self.problem, solution), &solution.decomposition, self.settings.points);
+        let (decomposition, points) = (&solution.decomposition, self.settings.points);
+        let problem = agreed(self.exchange.as_ref(), with_moments(self.problem, decomposition, points))?;
+        let missed = Resolution::usual(&at_solution(&problem, solution), decomposition, points);
         let missed = agreed(self.exchange.as_ref(), missed)?.missed();
         let compare = || difference(solution, coarse, self.settings.points, missed);
         agreed(self.exchange.as_ref(), (self.exchange.rank() == 0).then(compare).transpose())
@@ -349,17 +358,6 @@ impl Splitting<'_> {
         self.exchange.max(&mut error);
         error[0]
     }
-}
-
-/// The least width of a subdomain across those of its sides that have a neighbour; a side of the boundary as near as that lends
-/// its values, not its fluxes.
-fn width_inside(subdomain: &Subdomain) -> f64 {
-    let map = subdomain.map.as_ref();
-    let across = |side: usize| width_across(map, side);
-    let (inside, outside): (Vec<usize>, Vec<usize>) =
-        (0..map.shape().sides()).partition(|&side| subdomain.boundary(side).is_none());
-    let least = |sides: &[usize]| sides.iter().map(|&side| across(side)).fold(f64::INFINITY, f64::min);
-    if least(&outside) <= least(&inside) { f64::INFINITY } else { least(&inside) }
 }
 
 /// What keeps a search from going on.
