@@ -44,7 +44,10 @@ type Place = (usize, Vec<usize>, Vec<[u64; 2]>);
 /// Tables of reference bases at the points where they were asked before. All iterates of one basis share them. The bases are kept, so that
 /// no other takes the address of one.
 #[derive(Default)]
-pub(crate) struct TableCache(Mutex<HashMap<Place, (Arc<ReferenceBasis>, Arc<Mat<f64>>)>>);
+pub(crate) struct TableCache(Mutex<HashMap<Place, Kept>>);
+
+/// A basis and a table of it.
+type Kept = (Arc<ReferenceBasis>, Arc<Mat<f64>>);
 
 impl TableCache {
     fn table(&self, basis: &Arc<ReferenceBasis>, xi: &[Point], derivatives: &[usize]) -> Arc<Mat<f64>> {
