@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use ddelm::base::atomic;
 use ddelm::exchange::Launch;
+use libmimalloc_sys::{mi_option_get, mi_option_set, mi_option_t};
 use mimalloc::MiMalloc;
 
 use crate::CANNOT_COMPUTE;
@@ -22,6 +23,24 @@ const SIGN: &str = "AllocError";
 
 /// Time that another thread has to end the process.
 const MOMENT: Duration = Duration::from_secs(5);
+
+/// The option `purge_delay` of the allocator: milliseconds until memory that is free goes back to the system.
+const PURGE_DELAY: mi_option_t = 15;
+
+/// What it is if nobody has changed it.
+const USUAL: i64 = 10;
+
+/// Keeps memory that is free for ten seconds, not for ten milliseconds: a loop over solves, or a program in Python, takes it again before.
+/// Where ten eigenvalues were found, a quarter of the time went into giving it back and forth.
+pub fn keep() {
+    #[expect(unsafe_code, reason = "options of a C library; this is called once, before anything is computed")]
+    // SAFETY: the option exists, and any number is a delay. It is no other option, for its value is the one expected.
+    unsafe {
+        if mi_option_get(PURGE_DELAY) == USUAL {
+            mi_option_set(PURGE_DELAY, 10_000);
+        }
+    }
+}
 
 /// Large matrices come and go. This allocator keeps their memory for the next one, where that of the system gives it back
 /// and pays for it again: up to a tenth of the time of a solve.

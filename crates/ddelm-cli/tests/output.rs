@@ -189,3 +189,21 @@ fn a_series_moves() {
         assert!(!done.status.success() && said.contains(words), "{arguments:?}: {said}");
     }
 }
+
+/// A parameter with a wrong name is no mistake that a file could tell, but all solves are the same.
+#[test]
+fn a_sweep_shows_warnings_and_keys_that_change_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "[parameters]\nk = 1\n[equation]\ndiffusion = \"k\"\nsource = 1\n[boundary]\ndirichlet = 0\n[domain]\nx = [0, 1]\n\
+                y = [0, 1]\n[output]\nintegrals = { part = \"integral(if(x < 0.3, 1, 0))\" }\n\
+                [discretization]\nsubdomains = [2, 2]\npoints = 8\nestimate = false\n";
+    fs::write(folder.path().join("problem.toml"), text).unwrap();
+    let told = |keys: &[&str]| {
+        let done = ddelm(folder.path(), &[&["sweep", "problem.toml"], keys].concat(), "");
+        assert!(done.status.success());
+        String::from_utf8(done.stderr).unwrap()
+    };
+    let both = told(&["--over", "parameters.kappa=1:2:2", "--over", "parameters.k=1:2:2"]);
+    assert!(both.contains("parameters.kappa changes nothing") && !both.contains("parameters.k changes"), "{both}");
+    assert!(both.contains("output.integrals.part: the integrand is not smooth") && both.contains("4 of 4"), "{both}");
+}

@@ -61,7 +61,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-        crate::memory::keep();
+        ddelm_cli::memory::keep();
         Ok(())
     }
 }

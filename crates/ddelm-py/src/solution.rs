@@ -7,6 +7,7 @@ use ddelm::Solution as Core;
 use ddelm::domain::borders::Borders;
 use ddelm::exchange::{Exchange, Serial};
 use ddelm::network::symbol::Frame;
+use ddelm::problem::field::Field;
 use ddelm::solve::estimate::assess;
 use ddelm::{Error, Report, Settings};
 use ddelm_cli::notebook::thumbnail;
@@ -164,7 +165,7 @@ impl Solution {
         })
     }
 
-    /// The integral of a field that may use u and its gradient, over the domain or a region by its number.
+    /// The integral of a field that may use u and its gradient, over the domain or a region by its number, and what makes it doubtful.
     #[pyo3(signature = (of, weight=None, region=None))]
     fn integrate(
         &self,
@@ -172,13 +173,15 @@ impl Solution {
         of: &Bound<'_, PyAny>,
         weight: Option<&Bound<'_, PyAny>>,
         region: Option<usize>,
-    ) -> PyResult<f64> {
+    ) -> PyResult<(f64, Option<String>)> {
         let read = |value: &Bound<'_, PyAny>, key: &str| integrand(value, key);
         let (of, weight) = (read(of, "of")?, weight.map(|weight| read(weight, "weight")).transpose()?);
         let core = self.core.clone();
+        let found =
+            move |field: &dyn Field| Ok((core.integrate(field, region)?, core.doubt_of_integral(field, region)?));
         run(py, None, move |_| match weight {
-            None => core.integrate(of.as_ref(), region),
-            Some(weight) => core.integrate(&Product([of, weight]), region),
+            None => found(of.as_ref()),
+            Some(weight) => found(&Product([of, weight])),
         })
     }
 

@@ -79,11 +79,11 @@ fn numbers(case: &Case, points: [&[f64]; 2], cotangent: &Gradients) -> Vec<f64> 
 
 /// The largest difference between gradients and differences in the parameters, relative to the largest of a functional.
 fn check(name: &str, text: &str, parameters: &[(&str, f64)], points: [&[f64]; 2]) {
-    check_to(AGREED, name, text, parameters, points);
+    check_with([AGREED, STEP], name, text, parameters, points);
 }
 
-/// The same to another bound.
-fn check_to(agreed: f64, name: &str, text: &str, parameters: &[(&str, f64)], points: [&[f64]; 2]) {
+/// The same to another bound with another step.
+fn check_with([agreed, step]: [f64; 2], name: &str, text: &str, parameters: &[(&str, f64)], points: [&[f64]; 2]) {
     let n = points[0].len();
     let weights = |a: f64| (0..n).map(|i| (a * i as f64 + a).cos()).collect::<Vec<f64>>();
     let cotangent = Gradients { u: weights(1.0), ux: weights(2.0), uy: weights(3.0) };
@@ -95,7 +95,7 @@ fn check_to(agreed: f64, name: &str, text: &str, parameters: &[(&str, f64)], poi
     let differences: Vec<Vec<f64>> = parameters
         .iter()
         .map(|(parameter, value)| {
-            let h = STEP * value.abs();
+            let h = step * value.abs();
             let at = |k: f64| {
                 let shifted = case(text, &[format!("parameters.{parameter}={:e}", value + k * h)]);
                 numbers(&shifted, points, &cotangent)
@@ -283,13 +283,24 @@ points = 14
 corners = "auto"
 "#;
     assert!(solver(&case(text, &[])).solve().unwrap().report.rings > 0);
-    // The differences themselves are not better: 1.0e-9 was found.
-    check_to(5e-9, "mean and rings", text, &[("k", 2.0), ("s", 1.5)], [&[0.31, -0.77, -0.5], &[0.42, 0.9, -0.05]]);
+    let points: [&[f64]; 2] = [&[0.31, -0.77, -0.5], &[0.42, 0.9, -0.05]];
+    // With shorter steps the differences are not as good: rings have the rounding of fluxes over small distances.
+    check_with([AGREED, LONG_STEP], "mean and rings", text, &[("k", 2.0), ("s", 1.5)], points);
+}
+
+/// Steps of the differences where they are not as good as gradients with the usual one: for what is strongly nonlinear, and for what has
+/// noise.
+const SHORT_STEP: f64 = 1.5e-3;
+const LONG_STEP: f64 = 8e-3;
+
+/// How good differences are. Those of a diffusion that depends on the gradient are not better: with longer steps they have the error of a
+/// difference, with shorter ones more noise.
+fn differences_of(name: &str) -> f64 {
+    if name == "gradient" { 3.0 * AGREED } else { AGREED }
 }
 
 /// Problems that depend on their solution: coefficients, source, conditions and fluxes. With these parameters the solution is w, which is
-/// resolved, and its derivatives have corners, which are not. Newton's method ends with a factorization that it has kept, and the gradient has
-/// one at the solution: they differ by what is left at the corners of the derivative.
+/// resolved, and its derivatives have corners, which are not.
 #[test]
 fn nonlinear_problems() {
     let common = r#"
@@ -357,7 +368,84 @@ source = "-lap*f/2"
         ),
     ] {
         let parameters = [("a", 0.5), ("b", 1.2), ("f", 2.0), ("g", 0.7)];
-        check_to(1e-5, name, &format!("{common}{problem}"), &parameters, INSIDE);
+        check_with([differences_of(name), SHORT_STEP], name, &format!("{common}{problem}"), &parameters, INSIDE);
+    }
+}
+
+/// Newton's method ends where a linear solve does: one of a linear problem is as exact as the other, by the same differences.
+#[test]
+fn a_linear_problem_by_newtons_method() {
+    let text = r#"
+[parameters]
+b = 1.2
+g = 0.7
+[domain]
+x = [0, 1]
+y = [0, 1]
+[equation]
+source = "1"
+[boundary]
+dirichlet = "g*x"
+[boundary.right]
+robin = { coefficient = "1 + b*y", value = "1" }
+[output]
+integrals = { square = "integral(u^2*x)", heat = "flux(right)" }
+[discretization]
+subdomains = [2, 2]
+points = 16
+corners = "none"
+estimate = false
+"#;
+    let nonlinear = text.replace("value = \"1\"", "value = \"1 + 0*u\"");
+    let points = [0.31, 0.77, 0.5];
+    let of = |text: &str| case(text, &[]).solve(&Silent).unwrap();
+    let (direct, newton) = (of(text), of(&nonlinear));
+    let steps = &newton.report.nonlinear.as_ref().unwrap().steps;
+    assert!(steps[1..].iter().all(|step| step.change < 1e-13), "{steps:?}");
+    for (a, b) in direct.values(&points, &points).into_iter().zip(newton.values(&points, &points)) {
+        assert!((a - b).abs() < 1e-12, "{a:e} and {b:e}");
+    }
+    check("linear by Newton's method", &nonlinear, &[("b", 1.2), ("g", 0.7)], INSIDE);
+}
+
+/// Where rows cannot all hold, their curvature times what they leave counts: without it these are off by up to 1.5e-4.
+#[test]
+fn nonlinear_problems_that_are_not_resolved() {
+    let common = r#"
+[parameters]
+a = 0.5
+b = 1.2
+f = 5.0
+k = 1.0
+[domain]
+x = [0, 1]
+y = [0, 1]
+[output]
+integrals = { square = "integral(u^2*x + ux*a)", heat = "flux(right)" }
+[boundary]
+dirichlet = 0
+[discretization]
+subdomains = [2, 2]
+points = 8
+corners = "none"
+estimate = false
+"#;
+    for (name, problem) in [
+        ("diffusion", "[equation]\ndiffusion = \"k + a*u^2\"\nreaction = \"b*u\"\nsource = \"f\"\n"),
+        ("reaction", "[equation]\ndiffusion = \"k + x*y*a\"\nreaction = \"b*u^2\"\nsource = \"f + a*sin(u)\"\n"),
+        ("gradient", "[equation]\ndiffusion = \"k/sqrt(1 + a*(ux^2 + uy^2))\"\nsource = \"f*b/3\"\n"),
+        (
+            "Robin",
+            "[boundary.right]\nrobin = { coefficient = \"k + b*u^2\", value = \"a*y\" }\n[equation]\nsource = \"f\"\n",
+        ),
+        ("flux", "[boundary.right]\nneumann = \"a*sin(b*u)\"\n[equation]\ndiffusion = \"k\"\nsource = \"f\"\n"),
+    ] {
+        let parameters = [("a", 0.5), ("b", 1.2), ("f", 5.0), ("k", 1.0)];
+        for points in [8, 14] {
+            let text = format!("{common}{problem}").replace("points = 8", &format!("points = {points}"));
+            let agreed = differences_of(name);
+            check_with([agreed, SHORT_STEP], &format!("{name} {points}"), &text, &parameters, INSIDE);
+        }
     }
 }
 

@@ -306,3 +306,21 @@ fn periodic_sides_are_estimated_as_such() {
         );
     }
 }
+
+/// An integrand that jumps inside of subdomains, has a peak between the points or is infinite somewhere has another integral by another rule.
+#[test]
+fn integrals_of_what_is_not_smooth_are_warned_of() {
+    let warnings = |integrand: &str| {
+        let text = format!(
+            "[domain]\nx = [0, 1]\ny = [0, 1]\n[equation]\nsource = 1\n[boundary]\ndirichlet = 0\n[output]\n\
+             integrals = {{ i = \"integral({integrand})\" }}\n[discretization]\nsubdomains = [2, 2]\npoints = 10\nestimate = false\n"
+        );
+        ProblemFile::new(&text).case().unwrap().solve(&Silent).unwrap().report.warnings
+    };
+    for smooth in ["u", "u^2*x", "ux^2 + uy^2", "exp(x)*sin(9*y)", "0", "if(x < 0.5, 1, 2)"] {
+        assert_eq!(warnings(smooth), Vec::<String>::new(), "{smooth}");
+    }
+    for rough in ["if(x < 0.3, 1, 0)", "exp(-((x - 0.4)^2 + (y - 0.4)^2)/1e-5)", "1/x", "sin(900*x)^2"] {
+        assert!(warnings(rough).iter().any(|warning| warning.starts_with("output.integrals.i: ")), "{rough}");
+    }
+}

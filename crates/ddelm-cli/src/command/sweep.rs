@@ -1,5 +1,6 @@
 //! `ddelm sweep`: many values of one or several keys, as one table and one file.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use ddelm::Error;
@@ -14,7 +15,7 @@ use crate::diagnostic::Terminal;
 use crate::failure::Failure;
 use crate::listener::Listener;
 use crate::problem::{Input, ProblemArguments};
-use crate::stderr::say;
+use crate::stderr::{say, say_styled};
 use crate::stdout;
 
 /// Solves in one sweep, at most.
@@ -88,8 +89,32 @@ impl Sweep {
         for path in self.out.iter().chain(&self.table).filter(|_| !common.quiet) {
             say(format!("wrote {}", path.display()));
         }
+        for warning in self.warnings(&rows) {
+            say_styled(terminal.warning(&warning));
+        }
         let solved = rows.iter().all(|row| row.report.status == Status::Solved);
         Ok(if solved { Outcome::Done } else { Outcome::NotReached })
+    }
+
+    /// What the solves warn of, and which keys have changed nothing.
+    fn warnings(&self, rows: &[Row]) -> Vec<String> {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        rows.iter().flat_map(|row| &row.report.warnings).for_each(|warning| *counts.entry(warning).or_default() += 1);
+        let warning = |(text, count): (&str, usize)| format!("{text} ({count} of {} solves)", rows.len());
+        let mut warnings: Vec<String> = counts.into_iter().map(warning).collect();
+        // Whatever enters a solve is seen in the last digits of its solution or of its residual.
+        let found = |row: &Row| {
+            let u: Vec<u64> = row.u.iter().map(|u| u.to_bits()).collect();
+            (u, row.report.residual.to_bits(), row.report.status)
+        };
+        for (k, axis) in self.over.iter().enumerate().filter(|(_, axis)| axis.values.len() > 1) {
+            let others: usize = self.over[k + 1..].iter().map(|axis| axis.values.len()).product();
+            let first = |index: usize| index - (index / others % axis.values.len()) * others;
+            if (0..rows.len()).all(|index| found(&rows[index]) == found(&rows[first(index)])) {
+                warnings.push(format!("{} changes nothing: is it the name of what should vary?", axis.key));
+            }
+        }
+        warnings
     }
 
     /// The value of every key in a solve.
@@ -125,7 +150,12 @@ impl Sweep {
 
     fn sampling(&self, x: &[f64], y: &[f64]) -> Sampling {
         if self.out.is_none() {
-            return Sampling::default();
+            // Some points tell whether a key changes anything.
+            let at = |axis: &[f64], shares: [f64; 3]| {
+                let (from, to) = (axis[0], axis[axis.len() - 1]);
+                shares.map(|share| from + share * (to - from)).to_vec()
+            };
+            return Sampling { x: at(x, [0.37, 0.61, 0.23]), y: at(y, [0.41, 0.29, 0.67]), inputs: Vec::new() };
         }
         let points = || x.iter().flat_map(|&x| y.iter().map(move |&y| (x, y)));
         let (x, y) = points().unzip();

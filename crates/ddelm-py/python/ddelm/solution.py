@@ -155,6 +155,11 @@ class Solution:
         of : field
             What to integrate in the place of u: a formula, or a function of x, y and, by name, ``u``, ``ux``, ``uy``.
 
+        Warns
+        -----
+        UserWarning
+            Where another rule finds another number: of an integrand that jumps inside of subdomains, or has a narrow peak.
+
         Examples
         --------
         >>> import ddelm
@@ -165,7 +170,9 @@ class Solution:
         number = None
         if region is not None:
             number = _numbered(region, self._known_problem("integrate")._core.regions, "region", "region")
-        return self._core.integrate(of, weight, number)
+        value, doubt = self._core.integrate(of, weight, number)
+        warn([] if doubt is None else [doubt])
+        return value
 
     def max(self) -> float:
         """Return the largest value of u."""

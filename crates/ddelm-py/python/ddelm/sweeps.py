@@ -15,7 +15,7 @@ from ddelm._types import Array, PathLike
 from ddelm.options import KEYS, case
 from ddelm.problem import Problem, checked
 from ddelm.progress import ProgressLike, listener
-from ddelm.report import Report
+from ddelm.report import Report, warn
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -139,14 +139,16 @@ def sweep(
         index, error = failed
         given = ", ".join(f"{name} = {value}" for name, value in made[index].items())
         raise type(error)(f"solve {index + 1} of {len(made)} ({given}): {error}") from error
-    u, sampled, reports = found
+    u, sampled, texts = found
+    reports = [Report.from_json(text) for text in texts]
+    warn(dict.fromkeys(warning for report in reports for warning in report.warnings))
     shape = (len(made), nx, ny)
     return Sweep(
         {name: np.array([row[name] for row in made]) for name in axes},
         (x, y),
         u.reshape(shape),
         {name: field.reshape(shape) for name, field in zip(inputs, sampled)},
-        [Report.from_json(text) for text in reports],
+        reports,
     )
 
 

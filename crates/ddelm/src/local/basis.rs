@@ -68,6 +68,8 @@ pub struct ReferenceBasis {
     /// From coefficients in the basis to those of the neurons.
     pub lift: Lift,
     tables: [Tables; 4],
+    /// The points of the tables.
+    points: [Vec<Point>; 4],
 }
 
 /// All that a basis is made from, next to the nodes.
@@ -147,17 +149,17 @@ impl ReferenceBasis {
                 (network.clone(), Lift::Dense(dense(&factor, &projections, &lift)), lift.ncols(), all)
             }
         };
-        let points = |zone: &[Point]| zone.iter().copied().collect::<Points>();
         let integration = &collocation.integration;
-        let zones = [
-            points(&collocation.interior),
+        let points = [
+            collocation.interior.clone(),
             collocation.perimeter.iter().map(|node| node.xi).collect(),
-            points(&integration.around),
-            points(&integration.inside),
+            integration.around.clone(),
+            integration.inside.clone(),
         ];
-        let tables = std::array::from_fn(|zone| Tables::new(&network, &lift, &zones[zone], &needed[zone]));
+        let table = |zone: usize| Tables::new(&network, &lift, &points[zone].iter().copied().collect(), &needed[zone]);
+        let tables = std::array::from_fn(table);
         let (rank, full_rank) = (polynomials + kept, polynomials + all);
-        Ok(ReferenceBasis { network, rank, full_rank, lift, tables })
+        Ok(ReferenceBasis { network, rank, full_rank, lift, tables, points })
     }
 
     /// `out[(i, j)] = (L_i psi_j)(xi_i)`, where row i stands at node `nodes(i)` of a zone.
@@ -234,7 +236,7 @@ impl ReferenceBasis {
         Tables::new(&self.network, &self.lift, &xi.iter().copied().collect(), &needed).values
     }
 
-    /// Derivatives of every basis function at the points `xi` of a zone, the table of one below that of the other, with the bits that
+    /// Derivatives of every basis function at all points `xi` of a zone, the table of one below that of the other, with the bits that
     /// rows are made of. Of a sum that rows need as a whole, the parts add up to it.
     pub fn derivatives_in(&self, zone: Zone, xi: &[Point], derivatives: &[usize]) -> Mat<f64> {
         let (tables, count) = (&self.tables[zone as usize], xi.len());
@@ -256,6 +258,22 @@ impl ReferenceBasis {
             }
         }
         out
+    }
+
+    /// The same at some points that need not be those of a zone, but have the bits that rows are made of where they are.
+    ///
+    /// The last functions of the basis are known to rounding over the cut only: an iterate that other tables have evaluated leaves other
+    /// residuals than those that rows of these tables reduce.
+    pub fn derivatives_as_in_rows(&self, xi: &[Point], derivatives: &[usize]) -> Mat<f64> {
+        for zone in [Zone::Interior, Zone::Perimeter, Zone::Around, Zone::Inside] {
+            let all = &self.points[zone as usize];
+            let place = |xi: &Point| all.iter().position(|p| p.map(f64::to_bits) == xi.map(f64::to_bits));
+            let Some(places) = xi.iter().map(place).collect::<Option<Vec<usize>>>() else { continue };
+            let whole = self.derivatives_in(zone, all, derivatives);
+            let row = |i: usize| (i / xi.len()) * all.len() + places[i % xi.len()];
+            return Mat::from_fn(derivatives.len() * xi.len(), self.rank, |i, j| whole[(row(i), j)]);
+        }
+        self.derivatives(xi, derivatives)
     }
 
     /// Adds `sum_i (L_i psi_j)(xi_i)` over the points of a zone to every `out[j]`: row i stands at point i.

@@ -5,6 +5,7 @@ pub(crate) mod alike;
 pub mod basis;
 pub(crate) mod carried;
 pub mod chebyshev;
+pub(crate) mod curved_rows;
 pub(crate) mod fit;
 pub(crate) mod image;
 pub mod iterate;

@@ -54,6 +54,12 @@ impl DataRows {
         (0..inside).chain(given).chain(self.balance_multiplier.map(|_| inside + around))
     }
 
+    /// The rows that are linear in every problem: those of interface values, and where rings end.
+    pub fn linear_rows(&self) -> Vec<usize> {
+        let linear = |(_, kind): &(usize, &PerimeterRow)| !matches!(kind, PerimeterRow::Condition { .. });
+        self.perimeter_kind.iter().enumerate().filter(linear).map(|(row, _)| self.interior() + row).collect()
+    }
+
     /// Interior nodes.
     pub fn interior(&self) -> usize {
         self.interior_multiplier.len()

@@ -15,7 +15,7 @@ use crate::domain::decomposition::Decomposition;
 use crate::domain::map::Point;
 use crate::local::places::Places;
 use crate::problem::field::FieldRef;
-use crate::problem::model::{Diffusion, Problem};
+use crate::problem::model::{ConditionKind, Diffusion, Problem};
 use crate::problem::operators::Coefficients;
 
 /// Cotangents at points of one subdomain.
@@ -142,6 +142,29 @@ impl Sensitivities {
             .chain(equation.into_iter().flatten())
             .chain(self.boundary.iter_mut().flatten())
             .chain(&mut self.robin)
+    }
+
+    /// These, but with others for some fields of the problem.
+    pub(crate) fn with_others_for(
+        mut self,
+        problem: &Problem,
+        mut others: Sensitivities,
+        some: impl Fn(&FieldRef) -> bool,
+    ) -> Self {
+        // In the order of `Sensitivities::all`.
+        let equation = problem.equation.fields().into_iter().map(|(_, field)| Some(field));
+        let values = problem.conditions.iter().flat_map(|condition| &condition.values).map(Some);
+        let robin = problem.conditions.iter().map(|condition| match &condition.kind {
+            ConditionKind::Robin { coefficient } => Some(coefficient),
+            _ => None,
+        });
+        let fields = std::iter::once(Some(&problem.source)).chain(equation).chain(values).chain(robin);
+        for ((mine, theirs), field) in self.all().zip(others.all()).zip(fields) {
+            if field.is_some_and(&some) {
+                std::mem::swap(mine, theirs);
+            }
+        }
+        self
     }
 
     /// Adds those of another number that the same problem has.

@@ -25,7 +25,7 @@ use crate::local::right_hand_side::DataRows;
 use crate::local::sensitivity::Sensitivities;
 use crate::network::symbol::{Frame, Symbol};
 use crate::problem::model::Diffusion;
-use crate::problem::operators::{BoundaryRow, Coefficients};
+use crate::problem::operators::BoundaryRow;
 
 /// Derivatives of the basis at the points of each part, which rows are made of.
 pub(crate) struct PartTables {
@@ -46,6 +46,13 @@ impl PartTables {
             around: basis.derivatives_in(Zone::Around, &collocation.integration.around, &first),
             inside: basis.derivatives_in(Zone::Inside, &collocation.integration.inside, &first),
         }
+    }
+}
+
+impl PartTables {
+    /// The tables: at interior nodes, at perimeter nodes, on the sides and inside.
+    pub fn zones(&self) -> [&Mat<f64>; 4] {
+        [&self.interior, &self.perimeter, &self.around, &self.inside]
     }
 }
 
@@ -220,7 +227,8 @@ impl LocalAdjoint<'_> {
         Ok(())
     }
 
-    /// Conditions on the flux, `n . a grad u + k u`, whose rows are divided by `|a n| + |k|` in reference coordinates.
+    /// Conditions on the flux, `n . a grad u + k u`, whose rows are divided by `|a n| + |k|` in reference coordinates, with their
+    /// derivative in u for k where they depend on it.
     fn add_conditions(&self, diffusion: &Diffusion, out: &mut Sensitivities) -> Result<()> {
         let Scene { problem, .. } = self.scene;
         let both = self.both(&self.tables.perimeter, 3);
@@ -228,10 +236,8 @@ impl LocalAdjoint<'_> {
             let BoundaryRow::Flux(coefficient) = problem.conditions[part].row(0) else { continue };
             let places = self.scene.places(self.s, &xi);
             let fluxes = flux_symbols(problem, &places, &places.normals(side), 0)?;
-            let k = match coefficient {
-                Some(k) => places.boundary_values(k, "boundary")?,
-                None => vec![0.0; xi.len()],
-            };
+            let terms = problem.condition_terms(&problem.conditions[part], "boundary", &places)?;
+            let k: Vec<f64> = terms.iter().map(|term| term.0[0]).collect();
             let cotangent = |(i, frame): (usize, Frame)| {
                 let row = self.rows.interior() + start + i;
                 let (p, r, multiplier) = (self.p[row], self.r[row], self.rows.perimeter_multiplier[start + i]);

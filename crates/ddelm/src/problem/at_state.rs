@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::problem::field::{Dependence, Failure, Field, FieldRef, FirstDerivatives, Samples, State};
 use crate::problem::jets::{Jets, U, UX, UY, X, Y, pair};
-use crate::problem::model::{Condition, ConditionKind, Problem};
+use crate::problem::model::Problem;
 
 /// A field that depends on the solution, at a given one.
 struct AtState {
@@ -73,19 +73,6 @@ impl Problem {
     /// The problem with whatever depends on the solution taken at `state`. A linear problem stays as it is.
     #[must_use]
     pub fn at_state(&self, state: &FieldRef) -> Problem {
-        let freeze = |field: &FieldRef| at_state(field, state);
-        let condition = |condition: &Condition| Condition {
-            kind: match &condition.kind {
-                ConditionKind::Robin { coefficient } => ConditionKind::Robin { coefficient: freeze(coefficient) },
-                other => other.clone(),
-            },
-            values: condition.values.iter().map(freeze).collect(),
-        };
-        Problem {
-            equation: self.equation.map_fields(freeze),
-            source: freeze(&self.source),
-            conditions: self.conditions.iter().map(condition).collect(),
-            ..self.clone()
-        }
+        self.map_fields(|field| at_state(field, state))
     }
 }

@@ -65,6 +65,18 @@ pub trait Field: Send + Sync {
         BTreeSet::new()
     }
 
+    /// The value of a parameter of the problem that it depends on.
+    fn parameter_value(&self, parameter: &str) -> Option<f64> {
+        let _ = parameter;
+        None
+    }
+
+    /// The field with another value of a parameter that it depends on.
+    fn with_parameter(&self, parameter: &str, value: f64) -> Option<FieldRef> {
+        let _ = (parameter, value);
+        None
+    }
+
     /// Writes the derivatives in x, y, u, ux and uy of [`Field::parameter_derivatives`], and returns whether the field knows them. The
     /// arrays are as long as there are points.
     fn parameter_slopes(&self, parameter: &str, at: &Samples<'_>, out: &mut FirstDerivatives) -> Result<bool, Failure> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::base::error::Error;
 use crate::problem::field::{Dependence, Failure, Field, FieldRef, FirstDerivatives, Jets, Samples};
-use crate::problem::model::{Condition, ConditionKind, Data, Equation, Problem};
+use crate::problem::model::{ConditionKind, Data, Equation, Problem};
 
 struct Frozen {
     field: FieldRef,
@@ -47,6 +47,14 @@ impl Field for Frozen {
         self.field.parameter_names()
     }
 
+    fn parameter_value(&self, parameter: &str) -> Option<f64> {
+        self.field.parameter_value(parameter)
+    }
+
+    fn with_parameter(&self, parameter: &str, value: f64) -> Option<FieldRef> {
+        Some(Arc::new(Frozen { field: self.field.with_parameter(parameter, value)?, t: self.t }))
+    }
+
     fn parameter_derivatives(&self, parameter: &str, at: &Samples<'_>, out: &mut [f64]) -> Result<bool, Failure> {
         self.field.parameter_derivatives(parameter, &Samples { t: self.t, ..*at }, out)
     }
@@ -77,20 +85,8 @@ impl Problem {
     /// The problem at time t.
     #[must_use]
     pub fn at_time(&self, t: f64) -> Problem {
-        let condition = |condition: &Condition| Condition {
-            kind: match &condition.kind {
-                ConditionKind::Robin { coefficient } => ConditionKind::Robin { coefficient: frozen(coefficient, t) },
-                other => other.clone(),
-            },
-            values: condition.values.iter().map(|value| frozen(value, t)).collect(),
-        };
-        Problem {
-            equation: self.equation.at_time(t),
-            source: frozen(&self.source, t),
-            conditions: self.conditions.iter().map(condition).collect(),
-            mean: self.mean,
-            exact: self.exact.as_ref().map(|exact| frozen(exact, t)),
-        }
+        let exact = self.exact.as_ref().map(|exact| frozen(exact, t));
+        Problem { exact, ..self.map_fields(|field| frozen(field, t)) }
     }
 
     /// Refuses a problem with anything that depends on the time: without steps in time it would be solved at one of them unasked.
@@ -131,6 +127,7 @@ mod tests {
     use super::*;
     use crate::problem::expression::{Formula, Names, Variables};
     use crate::problem::field::constant;
+    use crate::problem::model::Condition;
 
     #[test]
     fn a_problem_at_a_time_knows_no_other() {

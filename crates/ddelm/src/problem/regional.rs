@@ -4,6 +4,7 @@
 //! the subdomain which asks, so that a coefficient may jump there without anybody looking for the limit.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use crate::problem::field::{Dependence, Failure, Field, FieldRef, FirstDerivatives, Jets, Samples};
 
@@ -74,6 +75,17 @@ impl Field for Regional {
 
     fn parameter_names(&self) -> BTreeSet<String> {
         self.all().flat_map(|field| field.parameter_names()).collect()
+    }
+
+    fn parameter_value(&self, parameter: &str) -> Option<f64> {
+        self.all().find_map(|field| field.parameter_value(parameter))
+    }
+
+    fn with_parameter(&self, parameter: &str, value: f64) -> Option<FieldRef> {
+        self.parameter_value(parameter)?;
+        let with = |field: &FieldRef| field.with_parameter(parameter, value).unwrap_or_else(|| field.clone());
+        let regions = self.regions.iter().map(|(region, field)| (*region, with(field))).collect();
+        Some(Arc::new(Regional { default: with(&self.default), regions, names: self.names.clone() }))
     }
 
     fn parameter_derivatives(&self, parameter: &str, at: &Samples<'_>, out: &mut [f64]) -> Result<bool, Failure> {

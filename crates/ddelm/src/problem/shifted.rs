@@ -52,6 +52,14 @@ impl Field for Shifted {
         self.field.parameter_names()
     }
 
+    fn parameter_value(&self, parameter: &str) -> Option<f64> {
+        self.field.parameter_value(parameter)
+    }
+
+    fn with_parameter(&self, parameter: &str, value: f64) -> Option<FieldRef> {
+        Some(Arc::new(Shifted { field: self.field.with_parameter(parameter, value)?, by: self.by }))
+    }
+
     fn parameter_derivatives(&self, parameter: &str, at: &Samples<'_>, out: &mut [f64]) -> Result<bool, Failure> {
         self.field.parameter_derivatives(parameter, at, out)
     }

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use crate::problem::field::FieldRef;
-use crate::problem::model::{Condition, Diffusion, Equation};
+use crate::problem::model::{Condition, ConditionKind, Diffusion, Equation, Problem};
 use crate::problem::shifted::shifted;
 
 /// One term, `factor * d^slope(field) * d^of u`.
@@ -27,6 +27,26 @@ pub struct Term<'a> {
 }
 
 const DIRECTIONS: [[usize; 2]; 2] = [[1, 0], [0, 1]];
+
+impl Problem {
+    /// The problem with other coefficients, source and conditions, each made of its own.
+    #[must_use]
+    pub fn map_fields(&self, of: impl Fn(&FieldRef) -> FieldRef) -> Problem {
+        let condition = |condition: &Condition| Condition {
+            kind: match &condition.kind {
+                ConditionKind::Robin { coefficient } => ConditionKind::Robin { coefficient: of(coefficient) },
+                other => other.clone(),
+            },
+            values: condition.values.iter().map(&of).collect(),
+        };
+        Problem {
+            equation: self.equation.map_fields(&of),
+            source: of(&self.source),
+            conditions: self.conditions.iter().map(condition).collect(),
+            ..self.clone()
+        }
+    }
+}
 
 impl Equation {
     /// `-div(a grad u) + b . grad u + c u = f`.

@@ -39,19 +39,47 @@ pub struct Hessians {
 /// Steps of Newton's method toward an extreme value, at most.
 const STEPS: usize = 20;
 
+/// An integral that another rule finds to differ by more than this, relative to that of the size of the integrand, is doubtful.
+const DOUBTFUL: f64 = 1e-4;
+
 impl Solution {
     fn integration(&self, s: usize) -> Integration {
-        Integration::new(self.decomposition.subdomains[s].map.shape(), self.report.points.max(8))
+        Integration::new(self.decomposition.subdomains[s].map.shape(), self.points_of_integrals())
+    }
+
+    fn points_of_integrals(&self) -> usize {
+        self.report.points.max(8)
     }
 
     /// The integral over the domain, or over a region by its number, of a field that may depend on u and its gradient.
     pub fn integrate(&self, field: &dyn Field, region: Option<usize>) -> Result<f64> {
-        let one = |s: usize| -> Result<f64> {
+        Ok(self.integrate_by(self.points_of_integrals(), field, region)?[0])
+    }
+
+    /// What to say of an integral whose integrand is not smooth in the subdomains, as one that jumps there, or has a peak between the
+    /// points: a rule with half as many points more finds another number.
+    pub fn doubt_of_integral(&self, field: &dyn Field, region: Option<usize>) -> Result<Option<String>> {
+        let points = self.points_of_integrals();
+        let [value, size] = self.integrate_by(points, field, region)?;
+        // The integrand may be infinite at other points.
+        let other = self.integrate_by(points + points / 2 + 1, field, region).map_or(f64::INFINITY, |[other, _]| other);
+        let difference = (value - other).abs();
+        let doubtful = difference > DOUBTFUL * size;
+        Ok(doubtful.then(|| {
+            let relative = difference / size;
+            format!("the integrand is not smooth inside of subdomains: its integral may be wrong by {relative:.1e} of itself")
+        }))
+    }
+
+    /// The integrals of a field and of its absolute value, by the rule that has so many points for each subdomain.
+    fn integrate_by(&self, points: usize, field: &dyn Field, region: Option<usize>) -> Result<[f64; 2]> {
+        let one = |s: usize| -> Result<[f64; 2]> {
             let place = &self.decomposition.subdomains[s];
             if region.is_some() && place.region != region {
-                return Ok(0.0);
+                return Ok([0.0; 2]);
             }
-            let (map, rule) = (place.map.as_ref(), self.integration(s));
+            let map = place.map.as_ref();
+            let rule = Integration::new(map.shape(), points);
             let g = self.local_gradients(s, &rule.inside);
             let sample = Sample::new(place, rule.inside.iter().copied());
             let state = State { u: &g.u, ux: &g.ux, uy: &g.uy };
@@ -62,9 +90,11 @@ impl Solution {
                 .map_err(|failure| Error::Callback { quantity: "integral".into(), failure })?;
             sample.finite(&values, "integral", s)?;
             let terms = rule.inside.iter().zip(&rule.inside_weights).zip(values);
-            Ok(terms.map(|((&xi, w), value)| w * magnification(map.jacobian(xi)) * value).sum())
+            let terms: Vec<f64> = terms.map(|((&xi, w), value)| w * magnification(map.jacobian(xi)) * value).collect();
+            Ok([terms.iter().sum(), terms.iter().map(|term| term.abs()).sum()])
         };
-        Ok(in_order((0..self.decomposition.len()).into_par_iter().map(one))?.iter().sum())
+        let parts = in_order((0..self.decomposition.len()).into_par_iter().map(one))?;
+        Ok([0, 1].map(|k| parts.iter().map(|part| part[k]).sum()))
     }
 
     /// What flows out through a part of the boundary, by its number: the integral of `n . a grad u`, or of the normal derivative

@@ -305,6 +305,11 @@ impl Case {
         for (name, functional) in &self.functionals {
             let value = solution.functional(problem, functional)?;
             solution.report.integrals.insert(name.clone(), value);
+            if let Functional::Integral { field, region } = functional
+                && let Some(doubt) = solution.doubt_of_integral(field.as_ref(), *region)?
+            {
+                solution.report.warnings.push(format!("output.integrals.{name}: {doubt}"));
+            }
         }
         Ok(())
     }

@@ -268,7 +268,7 @@ impl Coarse {
         let settings = Settings { points, neurons: None, ..settings.clone() };
         let nodal = factored(posed, decomposition, &settings, COARSE_PRODUCTS, progress)?;
         let stacked = Stacked::new(&nodal)?;
-        let spectrum = inverse_spectrum(&stacked, [count + BEYOND, 0], COARSE_TOLERANCE, None, progress)?;
+        let spectrum = inverse_spectrum(&stacked, [count, BEYOND], COARSE_TOLERANCE, None, progress)?;
         let loads = stacked.loads(&spectrum.vectors);
         let y = nodal.coefficients(&loads, stacked.guess(SOLVED * COARSE_TOLERANCE[0]), progress)?;
         Ok(Some(Coarse { nodal, y }))

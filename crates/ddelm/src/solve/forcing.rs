@@ -10,6 +10,9 @@ use crate::problem::field::{FieldRef, Samples, State};
 use crate::problem::model::Data;
 use crate::solve::nodal::{Loads, Nodal};
 
+/// A solution that is as large as this has blown up, or its steps have.
+const GROWN: f64 = 1e30;
+
 impl Nodal {
     /// No source.
     pub fn zeros(&self) -> Loads {
@@ -79,8 +82,13 @@ impl Nodal {
                 .values(&samples, &mut out)
                 .map_err(|failure| Error::Callback { quantity: "equation.source".into(), failure })?;
             if out.iter().any(|value| !value.is_finite()) {
-                let problem = "it is not finite, or depends on the gradient of u, which is not extrapolated in time";
-                let hint = "write nonlinear = \"implicit\" under [time]";
+                let problem = match u.iter().all(|u| u.abs() < GROWN) {
+                    true => "it is not finite, or depends on the gradient of u, which is not extrapolated in time",
+                    false => {
+                        "u grows beyond all bounds: the solution does, or steps are too long for a source that is extrapolated"
+                    }
+                };
+                let hint = "write nonlinear = \"implicit\" under [time], or take smaller steps";
                 return Err(Error::input("equation.source", source.describe(), problem, hint));
             }
             Ok(out)

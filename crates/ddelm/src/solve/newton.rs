@@ -6,18 +6,20 @@
 //! - the step is halved until the residual falls, or, where rows that cannot all hold hide that, until the next
 //!   correction by the same factorization is smaller;
 //! - the factorization is kept while every step is ten times smaller than the one before;
-//! - the last step is one that is rounding, or after which the next would be.
+//! - the last step is one that is rounding, or after which the next would be, by a factorization so near that another one would change
+//!   nothing: where rows cannot all hold, the way there would be seen in the solution, and gradients are those of no way.
 //!
 //! All that is far from the solution is done with fewer points (nested iteration): their solution is so near to the one that is
 //! wanted that one or two factorizations with all points are enough. Where fewer points do not converge, all points start from the
 //! beginning.
 //!
-//! A parameter may be followed from an easy value to the one that is wanted (continuation), each solution being the guess for the next,
-//! with steps that double where Newton's method converges and are halved where it does not.
+//! A parameter may be followed from an easy value to the one that is wanted (`solve/newton/continuation.rs`).
 //!
 //! # References
 //!
 //! P. Deuflhard, *Newton Methods for Nonlinear Problems*, Springer (2011), section 3.3.
+
+mod continuation;
 
 use std::sync::Arc;
 
@@ -37,6 +39,8 @@ use crate::solve::initial;
 use crate::solve::plan::Plan;
 use crate::solve::solver::Solver;
 use crate::solve::solver::correction::{Correction, Remainder};
+
+pub use continuation::{Continuation, Family};
 
 /// How a nonlinear problem is solved.
 #[derive(Clone)]
@@ -82,34 +86,6 @@ impl Nonlinear {
     }
 }
 
-/// A problem for every value of a parameter.
-pub type Family = dyn Fn(f64) -> Result<Problem> + Send + Sync;
-
-/// The way from an easy problem to the one that is wanted.
-#[derive(Clone)]
-pub struct Continuation {
-    /// The parameter, for messages.
-    pub parameter: String,
-    /// Its first value.
-    pub from: f64,
-    /// Its last value, that of the problem itself.
-    pub to: f64,
-    /// The problem for a value.
-    pub problem: Arc<Family>,
-}
-
-/// The first step of a continuation, as a share of the way.
-const FIRST_SHARE: f64 = 0.25;
-
-/// The smallest step of a continuation, as a share of the way.
-const LEAST_SHARE: f64 = 1e-3;
-
-/// Steps of Newton's method on the way of a continuation, at most: a shorter way is cheaper than more of them.
-const STEPS_ON_THE_WAY: usize = 12;
-
-/// The relative change in the last step on the way of a continuation: guesses need not be better.
-const ON_THE_WAY: f64 = 1e-4;
-
 /// The points to begin with, as a share of all, the fewest that are worth it, and the relative change in the last step there.
 const FEWER: f64 = 0.6;
 const FEWEST: usize = 6;
@@ -122,6 +98,9 @@ const LEAST_AT_FIRST: f64 = 1.0 / (1u64 << 40) as f64;
 
 /// A relative change below this is not judged by residuals, which are rounding.
 const SMALL: f64 = 1e-10;
+
+/// The way from where a factorization was made times the relative residual, as a share of the tolerance, that needs no other one.
+const OF_THE_WAY: f64 = 0.1;
 
 /// A step that is expected to be followed by one of this size is the last.
 const ROUNDING: f64 = 1e-15;
@@ -294,9 +273,10 @@ impl<'a> Newton<'a> {
         self.seconds.recover += all.recover - before.recover;
     }
 
-    /// Linearises and factors the problem at an iterate.
-    fn factor(&mut self, problem: &Problem, iterate: &InBasis) -> Result<Solver> {
+    /// Linearises and factors the problem at an iterate, which goes on in the bases of the solver.
+    fn factor(&mut self, problem: &Problem, iterate: &mut InBasis) -> Result<Solver> {
         let solver = Solver::linearized(&self.plan, problem, &self.tabulated(iterate), self.progress)?;
+        solver.adopt(iterate);
         self.factorizations += 1;
         self.spend(solver.seconds(), Seconds::default());
         Ok(solver)
@@ -316,11 +296,22 @@ impl<'a> Newton<'a> {
         Ok(correction)
     }
 
+    /// Another factorization, at the iterate, and the remainder in its units.
+    fn renew(&mut self, problem: &Problem, old: Solver, iterate: &mut InBasis) -> Result<(Solver, Remainder)> {
+        // Two at once would take twice the memory.
+        drop(old);
+        let solver = self.factor(problem, iterate)?;
+        let rest = self.remainder(&solver, iterate)?;
+        Ok((solver, rest))
+    }
+
     /// Newton's method from an iterate.
     fn run(&mut self, problem: &Problem, mut iterate: InBasis, max_steps: usize, tolerance: f64) -> Result<Run> {
-        let mut solver = self.factor(problem, &iterate)?;
+        let mut solver = self.factor(problem, &mut iterate)?;
         let mut rest = self.remainder(&solver, &iterate)?;
         let (mut steps, mut fresh): (Vec<NewtonStep>, bool) = (Vec::new(), true);
+        // How far the iterate has gone from where it was factored, and whether that was where it had converged.
+        let (mut way, mut settled) = (0.0, false);
         loop {
             if self.progress.interrupted() {
                 return Err(Error::Interrupted);
@@ -333,32 +324,32 @@ impl<'a> Newton<'a> {
                     let residual = relative(&rest);
                     return Ok(Run { solver, iterate, last, steps, residual, converged: false });
                 }
-                // Two at once would take twice the memory.
-                drop(solver);
-                (solver, fresh) = (self.factor(problem, &iterate)?, true);
-                rest = self.remainder(&solver, &iterate)?;
+                (solver, rest) = self.renew(problem, solver, &mut iterate)?;
+                (fresh, way) = (true, 0.0);
                 continue;
             };
             let before = steps.last().copied();
             let Step { damping, change, .. } = step;
             steps.push(NewtonStep { residual: relative(&rest), change, damping, factored: fresh });
             (iterate, rest) = (step.iterate, step.rest);
+            way += change;
             let rate = before.filter(|b| b.damping == 1.0 && damping == 1.0).map(|b| change / b.change);
             let converged = damping == 1.0 && is_last(change, rate, tolerance);
-            if converged || steps.len() >= max_steps {
+            // Rows that cannot all hold are left as a factorization weighs them: the solution is that by its own.
+            let its_own = settled || way * relative(&rest) <= OF_THE_WAY * tolerance;
+            if converged && its_own || steps.len() >= max_steps {
                 return Ok(Run { solver, iterate, last, steps, residual: relative(&rest), converged });
             }
             fresh = false;
             let contracts = match rate {
+                _ if converged => false,
                 Some(rate) => rate <= self.nonlinear.reuse,
                 // Nobody knows yet.
                 None => damping == 1.0 && self.nonlinear.reuse > 0.0,
             };
             if !contracts {
-                // Two at once would take twice the memory.
-                drop(solver);
-                (solver, fresh) = (self.factor(problem, &iterate)?, true);
-                rest = self.remainder(&solver, &iterate)?;
+                (solver, rest) = self.renew(problem, solver, &mut iterate)?;
+                (fresh, way, settled) = (true, 0.0, converged);
             }
         }
     }
@@ -410,55 +401,6 @@ impl<'a> Newton<'a> {
         }
         let next = self.correct(solver, after)?;
         Ok(solver.norm_of(&self.tabulated(&next.delta)) <= (1.0 - 0.25 * damping) * size)
-    }
-
-    /// Follows a parameter to its last value.
-    fn follow(&mut self, path: &Continuation) -> Result<Reached> {
-        let value_at = |share: f64| if share >= 1.0 { path.to } else { path.from + share * (path.to - path.from) };
-        let first = (path.problem)(path.from)?;
-        let guess = self.initial(&first)?;
-        let mut here = self.run(&first, guess, self.nonlinear.max_steps, ON_THE_WAY)?;
-        let tried =
-            |value: f64, run: &Run| ContinuationStep { value, steps: run.steps.len(), converged: run.converged };
-        let mut way = vec![tried(path.from, &here)];
-        let (mut share, mut step) = (0.0, FIRST_SHARE);
-        // The last step that was made: the way that the solution moves.
-        let mut before: Option<(f64, InBasis)> = None;
-        while here.converged && share < 1.0 {
-            let next = (share + step).min(1.0);
-            let value = value_at(next);
-            let guess = match &before {
-                Some((last, old)) => here.iterate.plus((next - share) / (share - last), &here.iterate.plus(-1.0, old)),
-                None => here.iterate.clone(),
-            };
-            let (max_steps, tolerance) = match next >= 1.0 {
-                true => (self.nonlinear.max_steps.min(2 * STEPS_ON_THE_WAY), self.nonlinear.tolerance),
-                false => (STEPS_ON_THE_WAY, ON_THE_WAY),
-            };
-            let run = self.run(&(path.problem)(value)?, guess, max_steps, tolerance);
-            match run {
-                Ok(run) if run.converged => {
-                    way.push(tried(value, &run));
-                    before = Some((share, std::mem::replace(&mut here, run).iterate));
-                    (share, step) = (next, 2.0 * step);
-                }
-                Ok(run) => {
-                    way.push(tried(value, &run));
-                    step = 0.5 * (next - share);
-                }
-                // The guess was so bad that the coefficients are no numbers there.
-                Err(Error::NotFinite { .. } | Error::Input { .. }) if before.is_some() => {
-                    before = None;
-                    step = 0.5 * (next - share);
-                }
-                Err(other) => return Err(other),
-            }
-            if step < LEAST_SHARE && share < 1.0 {
-                here.converged = false;
-            }
-        }
-        let lost = (share < 1.0).then(|| value_at(share));
-        Ok(Reached { run: here, way, lost })
     }
 
     /// The solution with its report.

@@ -13,8 +13,9 @@
 //! asked for, all terms are taken at the new time, and every step is solved by Newton's method (`solve/time/implicit.rs`), with a
 //! factorization that is kept from step to step while it contracts.
 //!
-//! The error has two parts. That of the steps is estimated by runs with half and a quarter of them: their differences tell the
-//! order that is really there, for data that do not fit together at the start spoil it. That of the subdomains is the difference to
+//! The error has two parts. That of the steps is estimated by runs with about half and a third of them: their differences tell the
+//! order that is really there, for data that do not fit together at the start spoil it, and so do sources that jump, which the steps
+//! themselves tell (`solve/time/smoothness.rs`). That of the subdomains is the difference to
 //! a run on a second decomposition with other features, as for one [solve](crate::solve::estimate), with half of the steps in both.
 //!
 //! The wave equation is not offered: the discrete operator is not self-adjoint, and methods that keep the energy amplify the
@@ -27,6 +28,7 @@
 mod bdf;
 mod deferred;
 mod implicit;
+mod smoothness;
 
 use std::sync::Arc;
 
@@ -42,14 +44,27 @@ use crate::solution::evaluate::Solution;
 use crate::solve::estimate::{Second, at_solution, difference};
 use crate::solve::resolution::Resolution;
 use bdf::{FORMULAS, Formula, Run};
+use smoothness::Smoothness;
 
 /// Steps of a run, at most.
 const MOST_STEPS: usize = 1_000_000;
 
-/// Runs that a tolerance may take, the steps of the first, and the growth of their number from one to the next.
+/// Runs that a tolerance may take, the steps of the first two, the growth of their number from one to the next, and the most where
+/// the solution is not smooth in time: ten times more digits would take ten times more steps.
 const RUNS: usize = 7;
 const FIRST_STEPS: usize = 20;
+const SECOND_STEPS: usize = 37;
 const GROWTH: f64 = 16.0;
+const MOST_ROUGH_STEPS: usize = 20_000;
+
+/// How many times more steps a run has than the one that it is compared with. Not twice: an oscillation that is as fast as the steps would
+/// look slow to both.
+const MORE: f64 = 1.8;
+
+/// Steps of a coarser run.
+fn fewer(steps: usize) -> usize {
+    (steps as f64 / MORE).round() as usize
+}
 
 /// How far in time to go, and how.
 #[derive(Clone)]
@@ -169,10 +184,12 @@ impl Time {
         let here = |steps: usize, times: &[f64]| runs.carry_out(decomposition, settings, steps, times);
         let (mut moments, other) = match self.steps {
             Steps::Count(steps) => {
-                let mut moments = here(steps, &self.times)?;
+                let (mut moments, smoothness) = here(steps, &self.times)?;
                 let clock = Instant::now();
-                let other =
-                    if estimate { Some(self.estimate_steps(steps, &mut moments, |n| here(n, &[]))?) } else { None };
+                let other = match estimate {
+                    true => Some(self.estimate_steps(steps, &mut moments, smoothness, |n| here(n, &[]))?),
+                    false => None,
+                };
                 spend(&mut moments, clock);
                 (moments, other)
             }
@@ -195,30 +212,36 @@ impl Time {
         &self,
         steps: usize,
         moments: &mut [Moment],
-        run: impl Fn(usize) -> Result<Vec<Moment>>,
+        smoothness: Smoothness,
+        run: impl Fn(usize) -> Result<Passed>,
     ) -> Result<(usize, Solution)> {
-        let usual = |ratio: f64| ratio.powi(self.order as i32) - 1.0;
-        let half = steps / 2;
+        let half = fewer(steps);
         if half < self.order {
             // Too few to leave some out: a run with twice as many is the better one, and the difference is the error.
-            let fine = last(&run(2 * steps)?);
+            let fine = last(&run(2 * steps)?.0);
             let error = last(moments).distance(&fine, fine.report.points)?.l2;
             report_steps(moments, error);
             return Ok((2 * steps, fine));
         }
-        let coarse = last(&run(half)?);
-        let finest = last(moments);
+        let (coarse, rougher) = run(half)?;
+        let (coarse, finest) = (last(&coarse), last(moments));
+        let order = rougher.order(&smoothness, self.order);
+        let usual = (steps as f64 / half as f64).powf(order);
         let distance = coarse.distance(&finest, finest.report.points)?.l2;
-        let quarter = half / 2;
-        // By how much halving the steps reduces the error, as far as three runs tell.
-        let gain = if quarter >= self.order && distance > 0.0 {
-            let coarsest = last(&run(quarter)?);
-            (coarsest.distance(&coarse, finest.report.points)?.l2 / distance).max(1.0) - 1.0
-        } else {
-            0.0
-        };
-        let gain = gain.min(usual(steps as f64 / half as f64)).max(1.0);
-        report_steps(moments, distance / gain);
+        let quarter = fewer(half);
+        let mut estimate = distance;
+        if quarter >= self.order && distance > 0.0 {
+            let coarsest = last(&run(quarter)?.0);
+            let before = coarsest.distance(&coarse, finest.report.points)?.l2;
+            // By how much halving the steps reduces the error, as far as three runs tell.
+            let gain = ((before / distance).max(1.0) - 1.0).min(usual - 1.0).max(1.0);
+            estimate = distance / gain;
+            if order < self.order as f64 {
+                // Two runs that agree may do so by chance.
+                estimate = estimate.max(before / (gain * usual));
+            }
+        }
+        report_steps(moments, estimate);
         Ok((half, coarse))
     }
 
@@ -238,7 +261,7 @@ impl Time {
         let posed = at_solution(&posed, first);
         let seen = Resolution::quick(&posed, place, settings.points)?;
         let second = Second::beside(&posed, place, &seen, settings)?;
-        let other = last(&runs.carry_out(&second.decomposition, &second.settings, *steps, &[])?);
+        let other = last(&runs.carry_out(&second.decomposition, &second.settings, *steps, &[])?.0);
         let space = difference(first, &other, second.settings.points, second.resolution.missed())?;
         let end = &mut moments.last_mut().expect("there is one at the end").solution;
         let by_steps = end.report.time.and_then(|time| time.estimate).unwrap_or(0.0);
@@ -259,33 +282,58 @@ impl Time {
     fn to_tolerance(
         &self,
         tolerance: f64,
-        run: impl Fn(usize) -> Result<Vec<Moment>>,
+        run: impl Fn(usize) -> Result<Passed>,
     ) -> Result<(Vec<Moment>, (usize, Solution))> {
-        let order = self.order as i32;
         let mut steps = FIRST_STEPS;
-        let mut before = last(&run(steps)?);
-        let mut next = 2 * steps;
+        let (first, mut smoothness) = run(steps)?;
+        let mut before = last(&first);
+        let mut next = SECOND_STEPS;
+        // The distance of the two runs before, and the steps of the first of them.
+        let mut earlier: Option<(usize, f64)> = None;
+        let mut last_estimate = f64::INFINITY;
         for attempt in 1.. {
-            let mut moments = run(next)?;
+            let (mut moments, finer) = run(next)?;
             let fine = last(&moments);
             let distance = before.distance(&fine, fine.report.points)?.l2;
-            let ratio = (next as f64 / steps as f64).powi(order);
-            let estimate = distance / (ratio - 1.0);
-            let reached = estimate <= tolerance;
-            let growth = (estimate / (0.3 * tolerance)).powf(1.0 / f64::from(order)).clamp(1.5, GROWTH);
-            let wanted = (next as f64 * growth).ceil();
+            let mut order = smoothness.order(&finer, self.order);
+            if let Some((coarsest, before)) = earlier {
+                order = order.min(smoothness::observed([coarsest, steps, next], [before, distance], self.order));
+            }
+            // The error of the finer one of two runs that are so far apart, if it falls with this order.
+            let left = |coarse: usize, fine: usize, distance: f64| {
+                distance / ((fine as f64 / coarse as f64).powf(order) - 1.0)
+            };
+            let mut estimate = left(steps, next, distance);
+            if let Some((coarsest, before)) = earlier.filter(|_| order < self.order as f64) {
+                // Two runs that agree may do so by chance.
+                let at_best = (steps as f64 / next as f64).powf(order);
+                estimate = estimate.max(left(coarsest, steps, before) * at_best);
+            }
+            let reached = estimate <= tolerance && (order == self.order as f64 || earlier.is_some());
+            let growth = (estimate / (0.3 * tolerance)).powf(1.0 / order).clamp(1.5, GROWTH);
+            let most = if order < self.order as f64 { MOST_ROUGH_STEPS } else { MOST_STEPS };
+            let wanted = ((next as f64 * growth).ceil() as usize).min(most);
             report_steps(&mut moments, estimate);
             if !reached {
                 moments.iter_mut().for_each(|moment| moment.solution.report.status = Status::ToleranceNotReached);
             }
-            if reached || attempt + 1 >= RUNS || wanted > MOST_STEPS as f64 {
+            if reached || attempt + 1 >= RUNS || wanted <= next {
                 return Ok((moments, (steps, before)));
             }
-            (steps, next, before) = (next, wanted as usize, fine);
+            // Rounding, and what subdomains do not resolve, do not fall with more steps.
+            if estimate > 0.5 * last_estimate {
+                return Ok((moments, (steps, before)));
+            }
+            last_estimate = estimate;
+            earlier = Some((steps, distance));
+            (steps, next, before, smoothness) = (next, wanted, fine, finer);
         }
         unreachable!("the last attempt returns")
     }
 }
+
+/// The solutions of a run, and how smooth they were.
+type Passed = (Vec<Moment>, Smoothness);
 
 /// Runs through time of one problem.
 struct Runs<'a> {
@@ -302,14 +350,15 @@ impl Runs<'_> {
         settings: &Settings,
         steps: usize,
         times: &[f64],
-    ) -> Result<Vec<Moment>> {
+    ) -> Result<Passed> {
         let clock = Instant::now();
         let Runs { time, problem, progress } = *self;
         let dt = (time.end - time.start) / steps as f64;
-        let mut moments = Run { time, problem, decomposition, settings, progress, steps, dt, times }.carry_out()?;
+        let run = Run { time, problem, decomposition, settings, progress, steps, dt, times };
+        let (mut moments, smoothness) = run.carry_out()?;
         let seconds = clock.elapsed().as_secs_f64();
         moments.iter_mut().for_each(|moment| moment.solution.report.seconds.total = seconds);
-        Ok(moments)
+        Ok((moments, smoothness))
     }
 }
 

@@ -160,6 +160,16 @@ impl Field for Formula {
         }
     }
 
+    fn parameter_value(&self, parameter: &str) -> Option<f64> {
+        self.open.as_ref()?.parameters.iter().find(|(name, _)| name == parameter).map(|(_, value)| *value)
+    }
+
+    fn with_parameter(&self, parameter: &str, value: f64) -> Option<FieldRef> {
+        let mut tape = self.open.clone()?;
+        tape.parameters.iter_mut().find(|(name, _)| name == parameter)?.1 = value;
+        Some(Arc::new(Formula { text: self.text.clone(), tape: tape.as_ref().clone(), open: Some(tape) }))
+    }
+
     fn parameter_slopes(&self, parameter: &str, at: &Samples<'_>, out: &mut FirstDerivatives) -> Result<bool, Failure> {
         same_lengths(&[at.x, at.y, &out[X]])?;
         match self.open.as_ref().and_then(|tape| Some((tape, tape.parameter(parameter)?))) {

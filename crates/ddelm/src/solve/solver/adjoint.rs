@@ -10,6 +10,7 @@
 //! and with h_s every subdomain finds alone (`local/transposed_rows.rs`) what its coefficients and data count. That is the
 //! derivative of what the solver computes, to rounding, also where the solution is not resolved.
 
+mod curvature;
 mod nonlinear;
 mod open_constant;
 
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use faer::Mat;
 use rayon::prelude::*;
 
+use self::curvature::{Curvature, is_curved};
 use self::nonlinear::at_solution;
 use super::{Solver, balanced, by_factor};
 use crate::base::error::{Error, Result};
@@ -33,7 +35,7 @@ use crate::domain::shape::PerShape;
 use crate::interface::Refinement;
 use crate::local::basis::ReferenceBasis;
 use crate::local::local_factor::{affine, part_of, side_by_side};
-use crate::local::operator::{Weighting, flux_symbols};
+use crate::local::operator::flux_symbols;
 use crate::local::places::Scene;
 use crate::local::sensitivity::{Sensitivities, Sensitivity};
 use crate::local::transposed_rows::{LocalAdjoint, PartTables};
@@ -62,6 +64,8 @@ pub struct Adjoint {
     /// What the solution leaves in the rows of every subdomain.
     rests: Vec<Mat<f64>>,
     rhs: Vec<Mat<f64>>,
+    /// That of the rows, where the problem depends on the solution.
+    curvature: Option<Arc<Curvature>>,
 }
 
 /// How a number changes with all that a problem is made of.
@@ -75,6 +79,8 @@ pub struct Gradient {
     integrand: Option<Integrand>,
     /// The solution, where the problem depends on it.
     state: Option<FieldRef>,
+    /// The curvature of the rows there, and w of every subdomain.
+    curvature: Option<(Arc<Curvature>, Vec<Mat<f64>>)>,
     /// What makes the gradient doubtful.
     pub warnings: Vec<String>,
 }
@@ -114,7 +120,18 @@ impl Solver {
             condition.values.clone_from(values);
         }
         let (linear, ys) = (problem.clone(), coupled.ys);
-        Ok(Adjoint { solver: self.clone(), problem, linear, state: None, solution, ys, tables, rests, rhs })
+        Ok(Adjoint {
+            solver: self.clone(),
+            problem,
+            linear,
+            state: None,
+            solution,
+            ys,
+            tables,
+            rests,
+            rhs,
+            curvature: None,
+        })
     }
 
     /// The tables that transposed rows are made of.
@@ -309,30 +326,8 @@ impl Adjoint {
         let solver = self.solver.as_ref();
         let mut g: Vec<Mat<f64>> = seeds.iter().map(|g| Mat::from_fn(g.len(), 1, |i, _| g[i])).collect();
         let mean = self.before_the_shift(&mut g);
-        let mut warnings = Vec::new();
-        let multipliers: Vec<Mat<f64>> = match &solver.direct {
-            None => solver.locals.iter().map(|local| Mat::zeros(local.factor.d.nrows(), 1)).collect(),
-            Some(factor) => {
-                let interface = solver.interface();
-                let (factor, steps) = (factor.as_ref(), solver.plan.settings.refinements);
-                let refinement = Refinement { interface: &interface, factor, steps, progress };
-                let (m, outcome) = refinement.solve_transposed(&interface.pull_back(&g))?;
-                if outcome.last_correction > DOUBTFUL {
-                    let size = outcome.last_correction;
-                    warnings.push(format!("the gradient's interface system is solved to {size:.1e} only"));
-                }
-                solver.locals.iter().map(|local| local.pick_jumps(m.as_ref())).collect()
-            }
-        };
-        let adjoints: Vec<[Mat<f64>; 2]> = by_factor(&solver.locals, |factor, batch| {
-            let beside = |of: &[Mat<f64>]| side_by_side(&batch.iter().map(|&k| &of[k]).collect::<Vec<_>>());
-            let [p, w] = factor.transposed(&beside(&g), &beside(&multipliers));
-            (0..batch.len()).map(|k| [part_of(&p, k, 1), part_of(&w, k, 1)]).collect()
-        });
-        let settings = &solver.plan.settings;
-        let weighting =
-            if settings.scaled_rows { Weighting::default_for(&self.problem.equation) } else { Weighting::Unit };
-        let one = |k: usize| {
+        let Transposed { multipliers, adjoints, warnings } = self.transposed_with_curvature(&g, progress)?;
+        let one = |k: usize, scene: Scene<'_>, rest: &Mat<f64>| {
             let local = &solver.locals[k];
             let subdomain = &solver.plan.decomposition.subdomains[local.subdomain];
             let collocation = solver.plan.collocations.of(subdomain.map.shape());
@@ -343,26 +338,75 @@ impl Adjoint {
                 m[flux] = multipliers[k][(row, 0)];
             }
             LocalAdjoint {
-                scene: Scene::linear(&self.linear, &solver.plan.decomposition),
+                scene,
                 collocation,
-                weighting,
+                weighting: solver.plan.weighting,
                 s: local.subdomain,
                 rows: &solver.data_rows[k],
                 tables: self.tables.of(subdomain.map.shape()),
                 coefficients: side_by_side(&[&self.ys[k], &adjoints[k][1]]),
                 p: adjoints[k][0].col_as_slice(0),
-                r: self.rests[k].col_as_slice(0),
+                r: rest.col_as_slice(0),
                 f: self.rhs[k].col_as_slice(0),
                 m,
             }
             .sensitivities()
         };
+        let linear = Scene::linear(&self.linear, &solver.plan.decomposition);
+        let of = |k: usize| match &self.curvature {
+            None => one(k, linear, &self.rests[k]),
+            Some(curvature) => {
+                // What a field that depends on the solution does to the curvature is found apart.
+                let nothing = Mat::zeros(self.rests[k].nrows(), 1);
+                let linear = Scene { about: Some(curvature.as_ref()), ..linear };
+                let (plain, curved) = (one(k, self.scene(), &self.rests[k])?, one(k, linear, &nothing)?);
+                Ok(plain.with_others_for(&self.problem, curved, is_curved))
+            }
+        };
         let mut fields = Sensitivities::none(&self.problem);
-        in_order((0..solver.locals.len()).into_par_iter().map(one))?.into_iter().for_each(|part| fields.add(part));
+        in_order((0..solver.locals.len()).into_par_iter().map(of))?.into_iter().for_each(|part| fields.add(part));
         self.with_balance(&mut fields);
         let (problem, decomposition) = (self.problem.clone(), solver.plan.decomposition.clone());
-        Ok(Gradient { problem, decomposition, fields, mean, integrand: None, state: self.state.clone(), warnings })
+        let w = adjoints.into_iter().map(|[_, w]| w).collect();
+        let curvature = self.curvature.clone().map(|curvature| (curvature, w));
+        let state = self.state.clone();
+        Ok(Gradient { problem, decomposition, fields, mean, integrand: None, state, curvature, warnings })
     }
+
+    /// The transposed solve for the gradients g in the coefficients.
+    fn transposed(&self, g: &[Mat<f64>], progress: &dyn Progress) -> Result<Transposed> {
+        let solver = self.solver.as_ref();
+        let mut warnings = Vec::new();
+        let multipliers: Vec<Mat<f64>> = match &solver.direct {
+            None => solver.locals.iter().map(|local| Mat::zeros(local.factor.d.nrows(), 1)).collect(),
+            Some(factor) => {
+                let interface = solver.interface();
+                let (factor, steps) = (factor.as_ref(), solver.plan.settings.refinements);
+                let refinement = Refinement { interface: &interface, factor, steps, progress };
+                let (m, outcome) = refinement.solve_transposed(&interface.pull_back(g))?;
+                if outcome.last_correction > DOUBTFUL {
+                    let size = outcome.last_correction;
+                    warnings.push(format!("the gradient's interface system is solved to {size:.1e} only"));
+                }
+                solver.locals.iter().map(|local| local.pick_jumps(m.as_ref())).collect()
+            }
+        };
+        let adjoints: Vec<[Mat<f64>; 2]> = by_factor(&solver.locals, |factor, batch| {
+            let beside = |of: &[Mat<f64>]| side_by_side(&batch.iter().map(|&k| &of[k]).collect::<Vec<_>>());
+            let [p, w] = factor.transposed(&beside(g), &beside(&multipliers));
+            (0..batch.len()).map(|k| [part_of(&p, k, 1), part_of(&w, k, 1)]).collect()
+        });
+        Ok(Transposed { multipliers, adjoints, warnings })
+    }
+}
+
+/// What a transposed solve has found.
+struct Transposed {
+    /// The multipliers of the flux balance, for the fluxes of every subdomain.
+    multipliers: Vec<Mat<f64>>,
+    /// p and w of every subdomain.
+    adjoints: Vec<[Mat<f64>; 2]>,
+    warnings: Vec<String>,
 }
 
 impl Gradient {
@@ -416,6 +460,9 @@ impl Gradient {
         let mut sum = 0.0;
         for (field, sensitivity) in self.pairs() {
             sum += self.along(sensitivity, &(Arc::new(derivative(field)) as FieldRef))?;
+        }
+        if let Some((curvature, w)) = &self.curvature {
+            sum += curvature.parameter(name, w)?;
         }
         if let Some(Integrand { field, places }) = &self.integrand {
             let change = derivative(field);

@@ -48,6 +48,11 @@ impl Solver {
         self.seconds
     }
 
+    /// Puts an iterate into the bases of this solver, which are those of its own but for the sums in their tables.
+    pub(crate) fn adopt(&self, iterate: &mut InBasis) {
+        iterate.bases = self.bases.clone().expect("nonlinear problems have a shared basis");
+    }
+
     /// The root of the sum of the squares of a function at the interior nodes.
     pub(crate) fn norm_of(&self, function: &dyn Iterate) -> f64 {
         let square = |s: usize| {

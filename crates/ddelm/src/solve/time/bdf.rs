@@ -14,6 +14,7 @@ use rayon::prelude::*;
 
 use super::deferred::{lagrange, nearest};
 use super::implicit::Implicit;
+use super::smoothness::Smoothness;
 use super::{Moment, Time};
 use crate::base::error::{Error, Result};
 use crate::base::progress::{Progress, Stage};
@@ -91,7 +92,8 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    pub fn carry_out(&self) -> Result<Vec<Moment>> {
+    /// The solutions at the times that are wanted and at the end, and how smooth they were on the way.
+    pub fn carry_out(&self) -> Result<(Vec<Moment>, Smoothness)> {
         let formula = self.time.formula();
         let varies = self.problem.operator_varies();
         let mut counts = TimeReport {
@@ -124,6 +126,7 @@ impl Run<'_> {
         let mut engine = Engine { run: self, plan, shared, fixed, contraction: 0.0, counts, implicit };
         let mut known = engine.start(&first)?;
         let mut moments = Vec::new();
+        let mut smoothness = Smoothness::new([self.time.start, self.time.end], self.steps);
         let mut wanted: VecDeque<f64> = self.times.iter().copied().filter(|t| *t < self.time.end).collect();
         self.progress.begin(Stage::Time, self.steps);
         for n in self.time.order..=self.steps {
@@ -139,6 +142,7 @@ impl Run<'_> {
                 }
             }
             let next = engine.step(&nodal, t, &load, known.ahead(formula))?;
+            smoothness.look(formula, known.grid.iter().rev().map(Arc::as_ref), &next);
             known.push(next);
             self.progress.step();
             while let Some(tau) = wanted.front().copied().filter(|tau| *tau <= t) {
@@ -150,7 +154,7 @@ impl Run<'_> {
         for moment in &mut moments {
             moment.solution.report.time = Some(TimeReport { t: moment.t, ..engine.counts });
         }
-        Ok(moments)
+        Ok((moments, smoothness))
     }
 
     /// The time after so many steps.

@@ -86,6 +86,7 @@ impl Implicit {
                 return Err(Error::Interrupted);
             }
             let solver = &self.nodal.solver;
+            solver.adopt(&mut iterate);
             let on = |known| Tabulated { decomposition: run.decomposition, known, tables: &self.tables };
             let rest = solver.remainder_of(&posed, Some(load), &on(&iterate))?;
             let correction = solver.correct(&rest, run.progress)?;

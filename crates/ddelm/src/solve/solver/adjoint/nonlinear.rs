@@ -5,14 +5,15 @@
 //! factorization and one transposed solve, and a change of a field counts as in the linear problem whose fields have the values that
 //! they take at the solution ([`Problem::at_state`]).
 //!
-//! Where the rows of a subdomain cannot all hold, the curvature of N times what they leave is missing, which the conditioning of K
-//! magnifies: a gradient is only as good as the solution is resolved.
+//! Where the rows of a subdomain cannot all hold, the curvature of N times what they leave belongs to it
+//! (`solve/solver/adjoint/curvature.rs`).
 
 use std::sync::Arc;
 
 use faer::Mat;
 
 use super::Adjoint;
+use super::curvature::Curvature;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Progress;
 use crate::domain::shape::PerShape;
@@ -56,26 +57,30 @@ impl Adjoint {
             Mat::from_fn(y.len(), 1, |i, _| y[i])
         };
         let ys = solver.locals.iter().map(|local| column(local.subdomain)).collect();
-        let zeros: Vec<Mat<f64>> = solver.locals.iter().map(|local| Mat::zeros(local.factor.rows, 1)).collect();
-        let state: FieldRef = Arc::new(solution.clone());
+        let solver = Arc::new(solver);
+        let (curvature, rests) = Curvature::new(&solver, known.clone(), solver.part_tables())?;
+        let zeros = solver.locals.iter().map(|local| Mat::zeros(local.factor.rows, 1)).collect();
+        let curvature = Arc::new(curvature);
+        let state: FieldRef = curvature.clone();
         Ok(Adjoint {
             tables: solver.part_tables(),
-            solver: Arc::new(solver),
+            solver,
             problem: problem.clone(),
             linear: problem.at_state(&state),
             state: Some(state),
             solution: solution.clone(),
             ys,
-            rests: zeros.clone(),
+            rests,
             rhs: zeros,
+            curvature: Some(curvature),
         })
     }
 
     /// The problem, about the solution where it depends on it.
     pub(super) fn scene(&self) -> Scene<'_> {
         let linear = Scene::linear(&self.problem, &self.solver.plan.decomposition);
-        match self.state {
-            Some(_) => Scene { about: Some(&self.solution), ..linear },
+        match &self.curvature {
+            Some(curvature) => Scene { about: Some(curvature.as_ref()), ..linear },
             None => linear,
         }
     }
