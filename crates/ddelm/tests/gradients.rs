@@ -290,7 +290,7 @@ corners = "auto"
 
 /// Steps of the differences where they are not as good as gradients with the usual one: for what is strongly nonlinear, and for what has
 /// noise.
-const SHORT_STEP: f64 = 1.5e-3;
+const SHORT_STEP: f64 = 1e-3;
 const LONG_STEP: f64 = 8e-3;
 
 /// How good differences are. Those of a diffusion that depends on the gradient are not better: with longer steps they have the error of a

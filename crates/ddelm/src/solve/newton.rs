@@ -100,7 +100,7 @@ const LEAST_AT_FIRST: f64 = 1.0 / (1u64 << 40) as f64;
 const SMALL: f64 = 1e-10;
 
 /// The way from where a factorization was made times the relative residual, as a share of the tolerance, that needs no other one.
-const OF_THE_WAY: f64 = 0.1;
+const OF_THE_WAY: f64 = 1e-3;
 
 /// A step that is expected to be followed by one of this size is the last.
 const ROUNDING: f64 = 1e-15;
