@@ -15,23 +15,26 @@
 //! their distance; there f is a power of the distance, which the last values tell. Subdomains beside the side are cut into strips
 //! beforehand, as the power that u has there asks for: see [`Moments::add_tails`].
 
+mod end;
+mod polynomial;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use faer::Mat;
-use faer::linalg::solvers::DenseSolveCore;
 use rayon::prelude::*;
 
 use crate::algebra::quadrature::gauss;
 use crate::base::error::Result;
 use crate::domain::decomposition::{Decomposition, Subdomain, width_across};
-use crate::domain::map::Point;
 use crate::domain::sample::Sample;
-use crate::domain::shape::Shape;
 use crate::problem::field::{Dependence, Failure, Field, FieldRef, Samples};
 use crate::problem::model::{ConditionKind, Diffusion, Problem};
-use crate::solution::tails::{Lines as Nodes, Tail, Tails};
+use crate::solution::tails::Tails;
+
+use end::{DISTANCES, End};
+use polynomial::{Basis, Lines, Polynomial, values_of};
 
 /// The least distance from a side at which a source is taken, as a power of two: relative to the subdomain, and to its coordinates, of
 /// which a number has 52 digits.
@@ -43,21 +46,6 @@ const TOO_FAR: f64 = -12.0;
 /// How much smaller than the one before it a panel is, and its Gauss points.
 const SHRINK: f64 = 0.25;
 const PANEL: usize = 14;
-
-/// Where it is found out by which power a source grows or ends at a side: distances, as powers of the least one.
-const DISTANCES: [[f64; 3]; 2] = [[0.8 / 3.0, 1.6 / 3.0, 0.8], [1.0 / 3.0, 2.0 / 3.0, 1.0]];
-
-/// Sources that end by a larger power of the distance are left alone.
-const SMOOTH: f64 = 0.9;
-
-/// The integral of a smaller power is not there, or lies where no number is.
-const INTEGRABLE: f64 = -0.98;
-
-/// Powers that differ by more are none.
-const ALIKE: f64 = 0.05;
-
-/// Differences smaller than this, relative to the source, are rounding.
-const ROUNDING: f64 = 1e-9;
 
 /// The subdomains beside which a source is singular, and the polynomials that have its moments there.
 pub(crate) struct Moments {
@@ -123,107 +111,25 @@ pub(crate) fn with_moments<'a>(
     Ok(Moments::new(problem, decomposition, points)?.of(problem))
 }
 
-/// Lines from one side to another, or to the corner that faces it, along which sources are taken.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Lines {
-    /// In the direction of a coordinate of the square.
-    Along(usize),
-    /// From a side of the triangle to the corner that faces it.
-    From(usize),
-}
-
-impl Lines {
-    fn all(shape: Shape) -> &'static [Lines] {
-        match shape {
-            Shape::Quadrilateral => &[Lines::Along(0), Lines::Along(1)],
-            Shape::Triangle => &[Lines::From(0), Lines::From(1), Lines::From(2)],
-        }
-    }
-
-    /// The side that lines begin at.
-    fn side(self) -> usize {
-        match self {
-            Lines::Along(across) => 3 * (1 - across),
-            Lines::From(side) => side,
-        }
-    }
-
-    /// A point so far along the line that begins there on its side; and the area that belongs to it.
-    fn point(self, t: f64, beginning: f64) -> (Point, f64) {
-        match self {
-            Lines::Along(0) => ([t, beginning], 1.0),
-            Lines::Along(_) => ([beginning, t], 1.0),
-            Lines::From(side) => {
-                let corner = Shape::Triangle.corners()[(side + 2) % 3];
-                let foot = Shape::Triangle.side_point(side, beginning);
-                ([0, 1].map(|a| (1.0 - t) * foot[a] + t * corner[a]), 1.0 - t)
-            }
-        }
-    }
-}
-
-/// Polynomials, and the inverse of their inner products.
-struct Basis {
-    /// The degrees of Legendre polynomials in the two coordinates.
-    degrees: Vec<[usize; 2]>,
-    inverse: Mat<f64>,
-}
-
-impl Basis {
-    /// For n points per side. Those that follow a singular source cannot follow much else: so many degrees across as leave its
-    /// coefficients to the equation, and as many along it as u has.
-    fn new(points: usize, lines: Lines) -> Self {
-        let fits = |&[i, j]: &[usize; 2]| match lines {
-            Lines::Along(0) => i <= points / 2 && j + 2 <= points,
-            Lines::Along(_) => j <= points / 2 && i + 2 <= points,
-            Lines::From(_) => i + j <= 3 * points / 4,
-        };
-        let degrees: Vec<[usize; 2]> =
-            (0..points).flat_map(|i| (0..points).map(move |j| [i, j])).filter(fits).collect();
-        let (nodes, weights) = gauss(points + 1);
-        let mut inner = Mat::<f64>::zeros(degrees.len(), degrees.len());
-        for (&s, ws) in nodes.iter().zip(&weights) {
-            for (&t, wt) in nodes.iter().zip(&weights) {
-                let (xi, area) = lines.point(t, s);
-                let values = values_of(&degrees, xi);
-                for (k, v) in values.iter().enumerate() {
-                    let v = v * ws * wt * area;
-                    inner.col_as_slice_mut(k).iter_mut().zip(&values).for_each(|(m, u)| *m += u * v);
-                }
-            }
-        }
-        Basis { inverse: inner.partial_piv_lu().inverse(), degrees }
-    }
-}
-
-/// Products of Legendre polynomials at a point.
-fn values_of(degrees: &[[usize; 2]], xi: Point) -> Vec<f64> {
-    let most = degrees.iter().flatten().max().map_or(0, |most| most + 1);
-    let [p, q] = xi.map(|t| legendre(most, 2.0 * t - 1.0).collect::<Vec<f64>>());
-    degrees.iter().map(|&[i, j]| p[i] * q[j]).collect()
-}
-
 /// Where sources are taken for their moments.
 struct Rule {
     /// The Gauss points of a panel, and their weights.
     panel: (Vec<f64>, Vec<f64>),
     /// The same along a side.
     along: (Vec<f64>, Vec<f64>),
-    /// For lines in the two directions of a square, and for those of a triangle.
-    bases: [Arc<Basis>; 3],
+    points: usize,
+    /// For lines in the two directions of a square, and for those of a triangle; made where a source is singular.
+    bases: [OnceLock<Arc<Basis>>; 3],
 }
 
 impl Rule {
     fn new(points: usize) -> Self {
-        let bases = [Lines::Along(0), Lines::Along(1), Lines::From(0)].map(|lines| Arc::new(Basis::new(points, lines)));
-        Rule { panel: gauss(PANEL), along: gauss(points + 1), bases }
+        Rule { panel: gauss(PANEL), along: gauss(points + 1), points, bases: Default::default() }
     }
 
     fn basis(&self, lines: Lines) -> &Arc<Basis> {
-        match lines {
-            Lines::Along(across) => &self.bases[across],
-            Lines::From(_) => &self.bases[2],
-        }
+        let kind = if let Lines::Along(across) = lines { across } else { 2 };
+        self.bases[kind].get_or_init(|| Arc::new(Basis::new(self.points, lines)))
     }
 
     /// Distances from a side and their weights, on panels over half of the interval that end at this distance or before.
@@ -253,44 +159,6 @@ struct Beside<'a> {
     diffusion: &'a Diffusion,
     subdomain: &'a Subdomain,
     s: usize,
-}
-
-/// How a source ends on a side, along a line across it: `constant + factor d^power` at the distance d.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct End {
-    constant: f64,
-    factor: f64,
-    power: f64,
-}
-
-impl End {
-    /// From the values at the [`DISTANCES`] for the least one, a power of two, if they are those of a power that polynomials do not follow.
-    fn of(values: &[f64], least: f64) -> Option<End> {
-        let size = values.iter().fold(0.0, |a: f64, v| a.max(v.abs()));
-        let power = |(values, distances): (&[f64], [f64; 3])| {
-            let (first, second) = (values[0] - values[1], values[1] - values[2]);
-            let found = (first / second).log2() / (least * (distances[0] - distances[1]));
-            (second.abs() > ROUNDING * size && found.is_finite()).then_some(found)
-        };
-        let mut powers = values.chunks_exact(3).zip(DISTANCES).map(power);
-        let (first, power) = (powers.next()??, powers.next()??);
-        if (first - power).abs() > ALIKE || !(INTEGRABLE..SMOOTH).contains(&power) {
-            return None;
-        }
-        let [_, far, near] = DISTANCES[1].map(|d| (power * least * d).exp2());
-        let factor = (values[5] - values[4]) / (near - far);
-        Some(End { constant: values[5] - factor * near, factor, power })
-    }
-
-    /// The function with the second derivative `factor d^power`.
-    fn twice_integrated(&self, distance: f64) -> f64 {
-        self.factor * distance.powf(self.power + 2.0) / ((self.power + 1.0) * (self.power + 2.0))
-    }
-
-    /// The integral up to a distance.
-    fn integral(&self, distance: f64) -> f64 {
-        distance * self.constant + self.factor * distance.powf(self.power + 1.0) / (self.power + 1.0)
-    }
 }
 
 impl Beside<'_> {
@@ -394,52 +262,6 @@ impl Beside<'_> {
     }
 }
 
-/// The Legendre polynomials below a degree at z.
-fn legendre(count: usize, z: f64) -> impl Iterator<Item = f64> {
-    let next = move |&(k, before, value): &(f64, f64, f64)| {
-        Some((k + 1.0, value, ((2.0 * k + 1.0) * z * value - k * before) / (k + 1.0)))
-    };
-    std::iter::successors(Some((0.0, 0.0, 1.0)), next).map(|(_, _, value)| value).take(count)
-}
-
-/// A polynomial that has the moments of a source.
-struct Polynomial {
-    /// The lines that the source is singular at the ends of, and the width of the subdomain along them.
-    lines: Lines,
-    width: f64,
-    diffusion: f64,
-    /// How it ends at both ends, on the lines where it does so most.
-    ends: [Option<End>; 2],
-    /// The size of its mean.
-    mean: f64,
-    basis: Arc<Basis>,
-    coefficients: Vec<f64>,
-}
-
-impl Polynomial {
-    fn value(&self, xi: Point) -> f64 {
-        values_of(&self.basis.degrees, xi).iter().zip(&self.coefficients).map(|(p, c)| p * c).sum()
-    }
-
-    /// What `d^(power + 2)` leaves in each direction.
-    fn tails(&self, points: usize) -> [Tail; 2] {
-        // As many nodes as the polynomial has degrees across.
-        let nodes = Nodes::new(points / 2 + 2);
-        let along = |t: f64| -> f64 {
-            let ends = self.ends.iter().zip([t, 1.0 - t]);
-            ends.map(|(end, d)| end.map_or(0.0, |end| end.twice_integrated(d))).sum()
-        };
-        let scale = self.width * self.width / self.diffusion;
-        let values: Vec<f64> = nodes.nodes().into_iter().map(|t| scale * along(t)).collect();
-        let tail = nodes.line(&values, false);
-        match self.lines {
-            Lines::Along(0) => [tail, Tail::NOTHING],
-            Lines::Along(_) => [Tail::NOTHING, tail],
-            Lines::From(_) => [tail; 2],
-        }
-    }
-}
-
 /// A source, and polynomials instead of it in some subdomains.
 struct WithMoments {
     source: FieldRef,
@@ -473,6 +295,7 @@ impl Field for WithMoments {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::map::Point;
     use crate::problem::field::{constant, function};
     use crate::problem::model::{Condition, Equation};
 

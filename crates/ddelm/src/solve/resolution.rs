@@ -18,6 +18,7 @@ use std::collections::BTreeSet;
 use rayon::prelude::*;
 
 use crate::base::error::Result;
+use crate::base::number::brief;
 use crate::domain::decomposition::{Decomposition, Subdomain, part_name, width_across};
 use crate::domain::map::{Point, side_speed};
 use crate::domain::sample::Sample;
@@ -185,10 +186,12 @@ impl Resolution {
     pub fn warnings(&self, decomposition: &Decomposition) -> Vec<String> {
         let all = decomposition.len();
         let warning = |f: &Unseen| {
-            let Unseen { key, subdomains, subdomain, point: [x, y], value, expected, mismatch, .. } = f;
+            let Unseen { key, subdomains, subdomain, .. } = f;
+            let [x, y] = f.point.map(|at| brief(at, 6));
+            let (value, expected, mismatch) = (brief(f.value, 4), brief(f.expected, 4), brief(f.mismatch, 2));
             format!(
-                "{key} is not resolved in {subdomains} of {all} subdomains: in subdomain {subdomain} at x = {x:.6}, \
-                 y = {y:.6} it is {value:.4e}, and the nodes suggest {expected:.4e} (off by {mismatch:.1e} of its size); \
+                "{key} is not resolved in {subdomains} of {all} subdomains: in subdomain {subdomain} at x = {x}, \
+                 y = {y} it is {value}, and the nodes suggest {expected} (off by {mismatch} of its size); \
                  put lines of the decomposition along jumps, and more subdomains or points where it is steep"
             )
         };

@@ -129,26 +129,9 @@ impl Splitting<'_> {
                 }
                 continue;
             }
-            let found = match limit {
-                // Without anything to compare with, time is taken for an estimate.
-                Some(Limit::Time)
-                    if (best.is_some() || last.is_some()) && self.is_late(REFINED * decomposition.len()) =>
-                {
-                    None
-                }
-                _ => match self.estimate(&solution) {
-                    Err(Error::Memory { .. } | Error::Compute { .. }) => None,
-                    found => Some(found?),
-                },
-            };
-            let Some(estimate) = found else {
-                // No time or memory for a better solution. What a coarser one tells is no reason to call it solved: both may miss the same.
+            let Some(estimate) = self.estimate_in_time(&solution, limit, best.is_some() || last.is_some())? else {
                 if best.is_none() {
-                    if let Some(coarse) = coarse.or(last) {
-                        solution.report.estimate = self.estimate_by(&solution, &coarse)?;
-                    }
-                    self.attempted(&decomposition, self.agreed_error(&solution.report.estimate));
-                    return Ok(self.end(solution, false));
+                    return self.end_without_estimate(solution, coarse.or(last));
                 }
                 self.attempted(&decomposition, f64::NAN);
                 break;
@@ -180,6 +163,33 @@ impl Splitting<'_> {
             decomposition = self.next(&decomposition, &marks)?;
         }
         self.give_up(best, last)
+    }
+
+    /// The estimate, if there is memory and time for it. Time is taken where there is nothing else to compare with.
+    fn estimate_in_time(
+        &self,
+        solution: &Solution,
+        limit: Option<Limit>,
+        comparable: bool,
+    ) -> Result<Option<Option<Estimate>>> {
+        let refined = REFINED * solution.decomposition.len();
+        if limit == Some(Limit::Time) && comparable && self.is_late(refined) {
+            return Ok(None);
+        }
+        match self.estimate(solution) {
+            Err(Error::Memory { .. } | Error::Compute { .. }) => Ok(None),
+            found => Ok(Some(found?)),
+        }
+    }
+
+    /// What a coarser solution tells of one is no reason to call it solved: both may miss the same.
+    fn end_without_estimate(mut self, mut solution: Solution, coarse: Option<Solution>) -> Result<Solution> {
+        if let Some(coarse) = coarse {
+            solution.report.estimate = self.estimate_by(&solution, &coarse)?;
+        }
+        let error = self.agreed_error(&solution.report.estimate);
+        self.attempted(&solution.decomposition, error);
+        Ok(self.end(solution, false))
     }
 
     /// The best solution there is: by its estimate, or the last one, which has none.
