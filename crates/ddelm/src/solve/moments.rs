@@ -332,6 +332,13 @@ mod tests {
     }
 
     #[test]
+    fn a_logarithm_is_a_very_small_power() {
+        let (found, changed) = moment(function(|x, _| x.ln()), [0.0, 0.5]);
+        let exact = 0.125 * 0.5f64.ln() - 0.0625;
+        assert!(changed && (found / exact - 1.0).abs() < 1e-9, "{found} {exact}");
+    }
+
+    #[test]
     fn other_sources_are_left_alone() {
         let smooth: [FieldRef; 5] = [
             function(|x, y| (3.0 * x).sin() * y.exp()),

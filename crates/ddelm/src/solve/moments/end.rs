@@ -12,6 +12,9 @@ const INTEGRABLE: f64 = -0.98;
 /// Powers that differ by more are none.
 const ALIKE: f64 = 0.05;
 
+/// Powers smaller than this are taken for this: a logarithm, which has none, is a very small one.
+const LEAST: f64 = 1e-4;
+
 /// Differences smaller than this, relative to the source, are rounding.
 const ROUNDING: f64 = 1e-9;
 
@@ -37,6 +40,7 @@ impl End {
         if (first - power).abs() > ALIKE || !(INTEGRABLE..SMOOTH).contains(&power) {
             return None;
         }
+        let power = if power.abs() < LEAST { LEAST } else { power };
         let [_, far, near] = DISTANCES[1].map(|d| (power * least * d).exp2());
         let factor = (values[5] - values[4]) / (near - far);
         Some(End { constant: values[5] - factor * near, factor, power })
