@@ -27,7 +27,7 @@ use crate::solve::corners::{with_corners, with_corners_beyond};
 use crate::solve::estimate::{at_solution, difference};
 use crate::solve::newton::{Nonlinear, solve_once};
 use crate::solve::resolution::Resolution;
-use crate::solve::splitting::Splitting;
+use crate::solve::splitting::{Splitting, Way};
 
 /// Points per side beyond the digits of the tolerance.
 const EXTRA_POINTS: f64 = 3.0;
@@ -107,20 +107,9 @@ pub fn solve_to_tolerance(
         let first = with_corners(problem, plain, &settings)?;
         let (attempts, nonlinear) = (Vec::new(), nonlinear.clone());
         let settings = splitting_settings(settings);
-        let (pace, triangles) = (0.0, (0, 0));
-        return Splitting {
-            exchange,
-            problem,
-            settings,
-            nonlinear,
-            tolerance,
-            progress,
-            attempts,
-            start,
-            pace,
-            triangles,
-        }
-        .run(first);
+        let way = Way::default();
+        return Splitting { exchange, problem, settings, nonlinear, tolerance, progress, attempts, start, way }
+            .run(first);
     };
     let (nonlinear, data) = (nonlinear.clone(), Cow::Borrowed(problem));
     let (attempts, smooth) = (Vec::new(), Vec::new());
@@ -169,21 +158,9 @@ impl Search<'_> {
                 let first = with_corners(self.problem, plain, &self.settings)?;
                 let Search { exchange, problem, settings, tolerance, progress, attempts, start, .. } = self;
                 let settings = splitting_settings(settings);
-                let nonlinear = self.nonlinear;
-                let (pace, triangles) = (0.0, (0, 0));
-                return Splitting {
-                    exchange,
-                    problem,
-                    settings,
-                    nonlinear,
-                    tolerance,
-                    progress,
-                    attempts,
-                    start,
-                    pace,
-                    triangles,
-                }
-                .run(first);
+                let (nonlinear, way) = (self.nonlinear, Way::default());
+                return Splitting { exchange, problem, settings, nonlinear, tolerance, progress, attempts, start, way }
+                    .run(first);
             }
             before = Some((error, coarse.division));
             promised = Some(error * coarse.division.growth(next).powf(-order));

@@ -230,7 +230,7 @@ impl Beside<'_> {
             let mut add = |t: f64, integral: f64| {
                 let (xi, area) = lines.point(t, b);
                 let share = w * area * integral;
-                mean += share;
+                mean += share.abs();
                 let values = values_of(&basis.degrees, xi);
                 moments.col_as_slice_mut(0).iter_mut().zip(values).for_each(|(m, p)| *m += share * p);
             };
@@ -246,7 +246,7 @@ impl Beside<'_> {
         };
         let coefficients = (&basis.inverse * &moments).col_as_slice(0).to_vec();
         let (width, ends, diffusion) = (self.width(lines), [steepest(0), steepest(1)], self.least_diffusion()?);
-        Ok(Some(Polynomial { lines, width, diffusion, ends, mean: mean.abs(), basis: basis.clone(), coefficients }))
+        Ok(Some(Polynomial { lines, width, diffusion, ends, mean, basis: basis.clone(), coefficients }))
     }
 
     /// The least diffusion along an axis, in the middle.

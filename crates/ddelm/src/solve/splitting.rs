@@ -89,10 +89,16 @@ pub(crate) struct Splitting<'a> {
     pub progress: &'a dyn Progress,
     pub attempts: Vec<Attempt>,
     pub start: Instant,
+    pub way: Way,
+}
+
+/// What is remembered from one round to the next.
+#[derive(Debug, Default)]
+pub(crate) struct Way {
     /// Seconds that a subdomain took in the last solve.
-    pub pace: f64,
+    pace: f64,
     /// How many triangles were split in the last round, and for how many rounds they have become more.
-    pub triangles: (usize, usize),
+    triangles: (usize, usize),
 }
 
 impl Splitting<'_> {
@@ -219,7 +225,7 @@ impl Splitting<'_> {
         let subdomains = decomposition.len();
         let nonlinear = &self.nonlinear;
         let solved = solve_once(self.exchange, &problem, decomposition, &self.settings, nonlinear, self.progress);
-        self.pace = clock.elapsed().as_secs_f64() / subdomains as f64;
+        self.way.pace = clock.elapsed().as_secs_f64() / subdomains as f64;
         solved
     }
 
@@ -304,12 +310,12 @@ impl Splitting<'_> {
     fn next(&mut self, decomposition: &Decomposition, marks: &Marks) -> Result<Decomposition> {
         let (least, growth, rounds) = LINE;
         let count = marks.triangles(decomposition);
-        let grows = count >= least && count as f64 >= growth * self.triangles.0 as f64;
-        self.triangles = (count, if grows { self.triangles.1 + 1 } else { 0 });
-        if self.triangles.1 >= rounds
+        let grows = count >= least && count as f64 >= growth * self.way.triangles.0 as f64;
+        self.way.triangles = (count, if grows { self.way.triangles.1 + 1 } else { 0 });
+        if self.way.triangles.1 >= rounds
             && let Some(quadrilaterals) = decomposition.in_quadrilaterals()?
         {
-            self.triangles = (0, 0);
+            self.way.triangles = (0, 0);
             return with_corners(self.problem, quadrilaterals, &self.settings);
         }
         marks.applied(decomposition)
@@ -317,7 +323,7 @@ impl Splitting<'_> {
 
     /// Whether a solve on so many subdomains would take longer than there is time. Ranks have different clocks.
     fn is_late(&self, subdomains: usize) -> bool {
-        let end = self.start.elapsed().as_secs_f64() + self.pace * subdomains as f64;
+        let end = self.start.elapsed().as_secs_f64() + self.way.pace * subdomains as f64;
         self.exchange.any(self.settings.max_seconds.is_some_and(|most| end > most))
     }
 

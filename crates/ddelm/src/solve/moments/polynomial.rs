@@ -108,7 +108,7 @@ pub(super) struct Polynomial {
     pub(super) diffusion: f64,
     /// How it ends at both ends, on the lines where it does so most.
     pub(super) ends: [Option<End>; 2],
-    /// The size of its mean.
+    /// The mean of its size.
     pub(super) mean: f64,
     pub(super) basis: Arc<Basis>,
     pub(super) coefficients: Vec<f64>,
