@@ -1,9 +1,10 @@
 //! Collocation nodes of a reference shape, and which of them a subdomain has.
 //!
-//! Two rules. *Uniform* (the paper, squares only): an `(n+1) x (n+1)` grid with corners; a corner inside the domain is a cross
+//! Three rules. *Uniform* (the paper, squares only): an `(n+1) x (n+1)` grid with corners; a corner inside the domain is a cross
 //! point, one unknown with one flux row per edge it lies on (paper, Remark 3.1). *Chebyshev*: inside, Chebyshev-Lobatto
 //! points `t_k = (1 - cos(pi k / n)) / 2` without their ends; on every piece of a side `2n/3` Gauss nodes, so that no corner is a node,
-//! there are as many fluxes as interface values, and a jump that vanishes at the nodes has mean zero.
+//! there are as many fluxes as interface values, and a jump that vanishes at the nodes has mean zero. *Gauss*: the points of a rule of integration
+//! inside, and `n` Gauss nodes on every piece, for equations that are [tested](crate::local::tested) and not collocated.
 //!
 //! Inside a triangle the nodes are `lambda_a = (1 + 2 v_i - v_j - v_k) / 3`, `i + j + k = p`, from the Chebyshev points v of order
 //! `p = n + 2`. Sides have the same nodes as those of a square, so that both meet on an edge.
@@ -26,6 +27,8 @@ pub enum Nodes {
     Uniform,
     /// Chebyshev points inside, Gauss points on the sides; no corners.
     Chebyshev,
+    /// Gauss points inside and on the sides: the equation is tested with every function of the basis instead of collocated.
+    Gauss,
 }
 
 /// Intervals per side, at most.
@@ -33,6 +36,9 @@ const MOST_POINTS: usize = 4096;
 
 /// By how much the order of the nodes inside a triangle exceeds that of a square: its corners have few of them.
 const TRIANGLE_EXTRA: usize = 2;
+
+/// Gauss points inside in one direction, beyond the number of intervals: products of two functions and a coefficient are integrated.
+const GAUSS_EXTRA: usize = 2;
 
 /// A node on the perimeter of the reference shape.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,6 +70,8 @@ pub struct Collocation {
     pub side: Vec<f64>,
     /// The interior nodes.
     pub interior: Vec<Point>,
+    /// Their weights in integrals over the shape, where they are points of a rule of integration; nothing elsewhere.
+    pub interior_weights: Vec<f64>,
     /// The nodes on the perimeter: those of the whole sides, then the corners if they are nodes, then those of the
     /// halves of the sides if there are any.
     pub perimeter: Vec<PerimeterNode>,
@@ -88,19 +96,25 @@ pub struct Integration {
 impl Integration {
     /// Half as many points again as intervals: fewer integrate as well, but with more rounding.
     pub fn new(shape: Shape, points: usize) -> Self {
-        let (t, w) = gauss(points + points.div_ceil(2));
-        let square = || t.iter().zip(&w).flat_map(|a| t.iter().zip(&w).map(move |b| (a, b)));
-        let (inside, inside_weights) = match shape {
-            Shape::Quadrilateral => square().map(|((&x, a), (&y, b))| ([x, y], a * b)).unzip(),
-            // The square collapsed to a triangle: x = s, y = (1 - s) t.
-            Shape::Triangle => square().map(|((&s, a), (&t, b))| ([s, (1.0 - s) * t], a * b * (1.0 - s))).unzip(),
-        };
+        let order = points + points.div_ceil(2);
+        let ((t, w), (inside, inside_weights)) = (gauss(order), gauss_inside(shape, order));
         Integration {
             around: (0..shape.sides()).flat_map(|side| t.iter().map(move |&t| shape.side_point(side, t))).collect(),
             around_weights: w.repeat(shape.sides()),
             inside,
             inside_weights,
         }
+    }
+}
+
+/// Gauss points inside a shape, so many in each direction, with weights that add up to its area.
+fn gauss_inside(shape: Shape, order: usize) -> (Vec<Point>, Vec<f64>) {
+    let (t, w) = gauss(order);
+    let square = || t.iter().zip(&w).flat_map(|a| t.iter().zip(&w).map(move |b| (a, b)));
+    match shape {
+        Shape::Quadrilateral => square().map(|((&x, a), (&y, b))| ([x, y], a * b)).unzip(),
+        // The square collapsed to a triangle: x = s, y = (1 - s) t.
+        Shape::Triangle => square().map(|((&s, a), (&t, b))| ([s, (1.0 - s) * t], a * b * (1.0 - s))).unzip(),
     }
 }
 
@@ -114,10 +128,10 @@ impl Collocation {
     pub fn new(shape: Shape, nodes: Nodes, points: usize, pairs: usize, halves: bool) -> Self {
         assert!(points <= MOST_POINTS, "{points} intervals per side are more than {MOST_POINTS}");
         let whole_squares = shape == Shape::Quadrilateral && !halves;
-        assert!(nodes == Nodes::Chebyshev || whole_squares, "uniform nodes are those of whole squares");
+        assert!(nodes != Nodes::Uniform || whole_squares, "uniform nodes are those of whole squares");
         let (side, roots) = match nodes {
             Nodes::Uniform => (axis(nodes, points), vec![1.0; points - 1]),
-            Nodes::Chebyshev => {
+            Nodes::Chebyshev | Nodes::Gauss => {
                 let (side, weights) = gauss(side_nodes(nodes, points, pairs));
                 let mean = weights.len() as f64;
                 (side, weights.iter().map(|w| (w * mean).sqrt()).collect())
@@ -146,12 +160,13 @@ impl Collocation {
             let both = |side| [Span::First, Span::Second].map(|span| on_side(side, span)).concat();
             perimeter.extend((0..shape.sides()).flat_map(both));
         }
-        let interior = interior(shape, nodes, points);
+        let (interior, interior_weights) = interior(shape, nodes, points);
         let integration = Integration::new(shape, points);
-        Collocation { shape, points, pairs, nodes, halves, side, interior, perimeter, integration }
+        Collocation { shape, points, pairs, nodes, halves, side, interior, interior_weights, perimeter, integration }
     }
 
-    /// Whether the flux balance of a subdomain is a row of K. The paper has none.
+    /// Whether the flux balance of a subdomain is a row of K. The paper has none; where rows are tested with every function, they are
+    /// tested with one, too, which is that balance.
     pub fn conserves(&self) -> bool {
         self.nodes == Nodes::Chebyshev
     }
@@ -202,8 +217,12 @@ impl Collocation {
 
 /// Rows of K of a square without hanging sides, without making its nodes.
 pub fn rows_of_square(nodes: Nodes, points: usize, pairs: usize) -> usize {
-    let (corners, balance) = if nodes == Nodes::Uniform { (4, 0) } else { (0, 1) };
-    (points - 1) * (points - 1) + pairs * (4 * side_nodes(nodes, points, pairs) + corners) + balance
+    let (inside, corners, balance) = match nodes {
+        Nodes::Uniform => (points - 1, 4, 0),
+        Nodes::Chebyshev => (points - 1, 0, 1),
+        Nodes::Gauss => (points + GAUSS_EXTRA, 0, 0),
+    };
+    inside * inside + pairs * (4 * side_nodes(nodes, points, pairs) + corners) + balance
 }
 
 /// The nodes of all shapes that a decomposition has. Those of the sides are the same for all.
@@ -238,18 +257,20 @@ fn axis(nodes: Nodes, points: usize) -> Vec<f64> {
     let node = |k: usize| match nodes {
         Nodes::Uniform => k as f64 / n,
         // sin^2 instead of (1 - cos) / 2: the nodes are symmetric to the last bit near 0.
-        Nodes::Chebyshev => (std::f64::consts::FRAC_PI_2 * k as f64 / n).sin().powi(2),
+        Nodes::Chebyshev | Nodes::Gauss => (std::f64::consts::FRAC_PI_2 * k as f64 / n).sin().powi(2),
     };
     (1..points).map(node).collect()
 }
 
-fn interior(shape: Shape, nodes: Nodes, points: usize) -> Vec<Point> {
-    match shape {
-        Shape::Quadrilateral => {
+/// The interior nodes, and their weights where they have some.
+fn interior(shape: Shape, nodes: Nodes, points: usize) -> (Vec<Point>, Vec<f64>) {
+    let interior = match (shape, nodes) {
+        (_, Nodes::Gauss) => return gauss_inside(shape, points + GAUSS_EXTRA),
+        (Shape::Quadrilateral, _) => {
             let axis = axis(nodes, points);
             axis.iter().flat_map(|&x| axis.iter().map(move |&y| [x, y])).collect()
         }
-        Shape::Triangle => {
+        (Shape::Triangle, _) => {
             let p = points + TRIANGLE_EXTRA;
             let axis = axis(nodes, p);
             let v = |k: usize| axis[k - 1];
@@ -259,15 +280,18 @@ fn interior(shape: Shape, nodes: Nodes, points: usize) -> Vec<Point> {
             };
             (1..p).flat_map(|i| (1..p - i).map(move |j| (i, j))).map(|(i, j)| node(i, j)).collect()
         }
-    }
+    };
+    (interior, Vec::new())
 }
 
 /// Inner nodes of a side for n intervals: n - 1 uniform ones, or Gauss nodes. Of these two thirds of n, three fifths for the
-/// plate. Fewer lose digits; more bring none, and noise to the plate.
+/// plate. Fewer lose digits; more bring none, and noise to the plate. Rows that are tested take n: fewer than the traces of the basis
+/// have degrees would carry rough ones over as smooth ones, and these grow along a stream.
 pub fn side_nodes(nodes: Nodes, points: usize, pairs: usize) -> usize {
     let share = if pairs == 1 { 2.0 / 3.0 } else { 0.6 };
     match nodes {
         Nodes::Uniform => points.saturating_sub(1),
+        Nodes::Gauss => points,
         Nodes::Chebyshev => (share * points as f64).round() as usize,
     }
 }
@@ -284,7 +308,9 @@ mod tests {
         assert_eq!(chebyshev.rows(), 15 * 15 + 4 * 11 + 1);
         assert_eq!(chebyshev.perimeter.len(), 12 * 11);
         assert!((chebyshev.side[3] + chebyshev.side[7] - 1.0).abs() < 1e-15);
-        for (nodes, points, pairs) in [(Nodes::Uniform, 9, 1), (Nodes::Chebyshev, 13, 1), (Nodes::Chebyshev, 17, 2)] {
+        for (nodes, points, pairs) in
+            [(Nodes::Uniform, 9, 1), (Nodes::Chebyshev, 13, 1), (Nodes::Chebyshev, 17, 2), (Nodes::Gauss, 9, 1)]
+        {
             let made = Collocation::new(Shape::Quadrilateral, nodes, points, pairs, false);
             assert_eq!(rows_of_square(nodes, points, pairs), made.rows());
         }

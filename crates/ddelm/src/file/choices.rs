@@ -103,7 +103,12 @@ fn sizes(section: &Section, domain: &Domain, free: bool, settings: &mut Settings
         }
         settings.neurons = Some(neurons);
     }
-    let nodes = [("chebyshev", Nodes::Chebyshev), ("uniform", Nodes::Uniform)];
+    let nodes = [
+        ("auto", None),
+        ("chebyshev", Some(Nodes::Chebyshev)),
+        ("gauss", Some(Nodes::Gauss)),
+        ("uniform", Some(Nodes::Uniform)),
+    ];
     overlay(&mut settings.nodes, section.choice("nodes", &nodes)?);
     Ok(cut)
 }

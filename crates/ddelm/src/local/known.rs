@@ -32,17 +32,30 @@ impl LocalFactor {
     /// [forgotten](LocalFactor::forget) what others would need. Comes with the data.
     pub fn for_data(problem: &LocalProblem<'_>, f: Mat<f64>) -> Result<(Self, LocalData)> {
         let (k, a) = problem.matrices();
+        if problem.rows.tests.is_some() {
+            return Self::for_data_by_inverse(problem, [k, a], problem.traces(), f);
+        }
         match Self::by_normal_equations(k, a, problem.traces(), problem.rows.balance.as_ref(), f) {
             Ok(found) => Ok(found),
             Err(given) => {
                 let Unsafe { k, a, traces, f } = *given;
-                let (k, a) = (k.into_inner(), a.into_inner());
-                let mut factor = Self::by_inverse(problem, k, a, traces, Coupling::FluxBalance)?;
-                let data = factor.data(f);
-                factor.forget();
-                Ok((factor, data))
+                Self::for_data_by_inverse(problem, [k, a], traces, f)
             }
         }
+    }
+
+    /// The same by the truncated inverse.
+    fn for_data_by_inverse(
+        problem: &LocalProblem<'_>,
+        matrices: [Scratch; 2],
+        traces: Vec<(usize, f64)>,
+        f: Mat<f64>,
+    ) -> Result<(Self, LocalData)> {
+        let [k, a] = matrices.map(Scratch::into_inner);
+        let mut factor = Self::by_inverse(problem, k, a, traces, Coupling::FluxBalance)?;
+        let data = factor.data(f);
+        factor.forget();
+        Ok((factor, data))
     }
 
     /// Y and y_F by the normal equations. What they are given comes back where rounding would show.
@@ -95,6 +108,7 @@ impl LocalFactor {
             rank,
             lift: None,
             selection: None,
+            tests: None,
             a: Mat::new(),
             y,
             n: Mat::zeros(0, values),

@@ -87,6 +87,8 @@ pub struct LocalFactor {
     pub(super) lift: Option<Lift>,
     /// The neurons that the coefficients belong to; `None` is all.
     pub(super) selection: Option<Selection>,
+    /// P', where rows are tested: K is P K, and data are tested before they are used; nothing once it is forgotten.
+    pub(super) tests: Option<Mat<f64>>,
     /// A, for the flux rows asked for, and the row of the flux balance; nothing once it is forgotten.
     pub(super) a: Mat<f64>,
     /// Y, for the trace rows asked for.
@@ -219,7 +221,8 @@ impl LocalData {
     fn part(&self, k: usize, columns: usize) -> LocalData {
         let part = |m: &Mat<f64>| part_of(m, k, columns);
         let load = self.load[k * columns..(k + 1) * columns].to_vec();
-        LocalData { y: part(&self.y), n: part(&self.n), f: Mat::new(), flux: part(&self.flux), load }
+        let f = if self.f.ncols() > 0 { part(&self.f) } else { Mat::new() };
+        LocalData { y: part(&self.y), n: part(&self.n), f, flux: part(&self.flux), load }
     }
 }
 
@@ -291,7 +294,9 @@ impl LocalFactor {
         traces: Vec<(usize, f64)>,
         coupling: Coupling,
     ) -> Result<Self> {
-        let height = k.nrows();
+        let tests = problem.tests();
+        let tested = |x: Mat<f64>| tests.as_ref().map_or(x.clone(), |p| product(p.transpose(), x.as_ref()));
+        let (height, k) = (k.nrows(), tested(k));
         let Inverse { orthogonal, lift, selection } = match problem.columns {
             Columns::Basis(_) => Inverse { orthogonal: Orthogonal::Qr(qr(k)?), lift: None, selection: None },
             Columns::Features { truncation, cut, guarded, shortest, .. } => {
@@ -314,6 +319,7 @@ impl LocalFactor {
         for (j, &(row, entry)) in traces.iter().enumerate() {
             e[(row, j)] = entry;
         }
+        let mut e = tested(e);
         orthogonal.q().apply_transpose(e.as_mut());
         let rank = orthogonal.q().rank();
         let (mut y, n) = (e.get(..rank, ..).to_owned(), e.get(rank.., ..).to_owned());
@@ -326,14 +332,15 @@ impl LocalFactor {
                 hint: "try another seed, fewer neurons or a larger network.cut".into(),
             });
         }
-        let d = product(a.as_ref(), y.as_ref());
+        let mut d = product(a.as_ref(), y.as_ref());
+        problem.entering().into_iter().for_each(|(row, column, enters)| d[(row, column)] += enters);
         let t = match coupling {
             Coupling::LeastSquares => product(n.transpose(), n.as_ref()),
             Coupling::FluxBalance => Mat::new(),
         };
         let balance = problem.rows.balance.as_ref().map(|balance| balance.multiplier);
         let orthogonal = Some(orthogonal);
-        Ok(LocalFactor { orthogonal, rows: height, rank, lift, selection, a, y, n, traces, d, t, balance })
+        Ok(LocalFactor { orthogonal, rows: height, rank, lift, selection, tests, a, y, n, traces, d, t, balance })
     }
 
     /// y_F, n_F and the fluxes, one column per right-hand side.
@@ -343,10 +350,15 @@ impl LocalFactor {
     pub fn data(&self, mut f: Mat<f64>) -> LocalData {
         let load = loads(self.balance, &f);
         let orthogonal = self.orthogonal.as_ref().expect("data are given before the factor is forgotten");
+        let mut given = Mat::new();
+        if let Some(p) = &self.tests {
+            let tested = product(p.transpose(), f.as_ref());
+            given = std::mem::replace(&mut f, tested);
+        }
         orthogonal.q().apply_transpose(f.as_mut());
         let (mut y, n) = (f.get(..self.rank, ..).to_owned(), f.get(self.rank.., ..).to_owned());
         orthogonal.solve(y.as_mut());
-        LocalData { flux: product(self.a.as_ref(), y.as_ref()), y, n, f: Mat::new(), load }
+        LocalData { flux: product(self.a.as_ref(), y.as_ref()), y, n, f: given, load }
     }
 
     /// [`LocalFactor::data`] of several subdomains that share the factor.
@@ -387,6 +399,7 @@ impl LocalFactor {
     /// Gives up what other data would need.
     pub fn forget(&mut self) {
         self.orthogonal = None;
+        self.tests = None;
         self.a = Mat::new();
     }
 

@@ -129,6 +129,26 @@ impl LocalProblem<'_> {
         }
     }
 
+    /// P': what every function of the basis is tested by in the rows of K, if these are not collocated.
+    pub(super) fn tests(&self) -> Option<Mat<f64>> {
+        let (Some(tests), Columns::Basis(basis)) = (&self.rows.tests, self.columns) else { return None };
+        let inside = tests.interior.len();
+        let mut out = Mat::zeros(inside + tests.perimeter.len(), basis.rank);
+        let (top, bottom) = out.as_mut().split_at_row_mut(inside);
+        basis.assemble(Zone::Interior, &tests.interior, |i| i, top);
+        basis.assemble(Zone::Perimeter, &tests.perimeter, |i| self.around_node(i), bottom);
+        Some(out)
+    }
+
+    /// The interface value that a flux takes instead of the trace, of rows that are tested: for every such flux its row, the column of the value, and the
+    /// factor. The nodes are those without corners, which have a flux where they have a trace.
+    pub(super) fn entering(&self) -> Vec<(usize, usize, f64)> {
+        let Some(tests) = &self.rows.tests else { return Vec::new() };
+        let column = |row: usize| self.trace_rows.iter().position(|&trace| trace == row);
+        let found = |(k, &row): (usize, &usize)| Some((k, column(row)?, tests.entering[row]));
+        self.flux_rows.iter().enumerate().filter_map(found).collect()
+    }
+
     /// E: for every trace row its row in K, and the entry there.
     pub(super) fn traces(&self) -> Vec<(usize, f64)> {
         let (per, inside) = (self.rows.layout.nodes.len(), self.rows.interior.len());

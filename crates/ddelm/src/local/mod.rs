@@ -20,4 +20,5 @@ pub(crate) mod residual;
 pub(crate) mod right_hand_side;
 pub mod rows;
 pub mod sensitivity;
+pub mod tested;
 pub(crate) mod transposed_rows;

@@ -4,13 +4,14 @@ use std::iter::repeat_n;
 use std::sync::Arc;
 
 use crate::base::error::Result;
-use crate::domain::collocation::{Collocation, Layout};
+use crate::domain::collocation::{Collocation, Layout, Nodes};
 use crate::domain::decomposition::{Behind, Piece};
 use crate::domain::map::{Point, magnification, magnifications, side_speed};
 use crate::local::carried::drift;
 use crate::local::operator::{EdgeUnits, Weighting, flux_symbols, interior_symbols};
 use crate::local::perimeter::PerimeterRows;
 use crate::local::places::Scene;
+use crate::local::tested::{Maker, Tests};
 use crate::network::symbol::{Symbol, Symbols};
 use crate::problem::operators::vanishing;
 
@@ -42,6 +43,8 @@ pub struct LocalRows {
     pub areas: Option<Arc<[f64]>>,
     /// The flux balance of the subdomain, if it is a row of K.
     pub balance: Option<Balance>,
+    /// What the rows are tested with, if they are not collocated.
+    pub tests: Option<Tests>,
 }
 
 /// The flux balance of a subdomain, the last row of K: what flows out through its sides and is used up inside is the
@@ -80,7 +83,15 @@ pub fn local_rows(
         maker.add_corners(pair, &mut found)?;
     }
     let flux_multiplier = flux_multiplier(weighting, magnification(map.jacobian(map.shape().center())));
-    let flux = flux_rows(scene, collocation, &layout, units, flux_multiplier, s)?;
+    let mut tests = match collocation.nodes {
+        Nodes::Gauss => Some(Maker { scene, collocation, units, s }.tests(&layout, &interior_multiplier, &found.1)?),
+        Nodes::Chebyshev | Nodes::Uniform => None,
+    };
+    let leaving = tests.as_ref().map(|tests| tests.leaving.as_slice());
+    let flux = FluxRows { scene, collocation, layout: &layout, units, s }.rows(flux_multiplier, leaving)?;
+    if let Some(tests) = &mut tests {
+        tests.entering.iter_mut().for_each(|enters| *enters *= flux_multiplier[0]);
+    }
     let balance = match collocation.conserves() {
         true => Some(balance(scene, s, collocation, weighting, size)?),
         false => None,
@@ -98,6 +109,7 @@ pub fn local_rows(
         flux_multiplier,
         areas,
         balance,
+        tests,
     })
 }
 
@@ -131,39 +143,45 @@ fn interior_rows(scene: &Scene<'_>, collocation: &Collocation, weighting: Weight
     Ok(Interior { rows, multiplier, size })
 }
 
-/// The outward fluxes at the flux nodes of all pieces, times a number for each pair. All sides at once: coefficients are asked
-/// for many points in one go.
-fn flux_rows(
-    scene: &Scene<'_>,
-    collocation: &Collocation,
-    layout: &Layout,
-    units: &[EdgeUnits],
-    multiplier: [f64; 2],
+/// Makes the outward fluxes of subdomain s at the flux nodes of all pieces. All sides at once: coefficients are asked for many
+/// points in one go.
+struct FluxRows<'a> {
+    scene: &'a Scene<'a>,
+    collocation: &'a Collocation,
+    layout: &'a Layout,
+    units: &'a [EdgeUnits],
     s: usize,
-) -> Result<Symbols> {
-    let (subdomain, equation) = (scene.subdomain(s), &scene.problem.equation);
-    let ends = layout.flux_starts.iter().copied().skip(1).chain([layout.fluxes.len()]);
-    let counts = layout.flux_starts.iter().zip(ends).map(|(start, end)| end - start);
-    let pieces: Vec<&Piece> =
-        subdomain.pieces.iter().zip(counts).flat_map(|(piece, count)| repeat_n(piece, count)).collect();
-    let node = |&place: &usize| collocation.perimeter[layout.nodes[place]].xi;
-    let xi: Vec<Point> = layout.fluxes.iter().map(node).collect();
-    let places = scene.places(s, &xi);
-    let normals = places.normals_on(pieces.iter().map(|piece| piece.side));
-    let across = |piece: &Piece| matches!(piece.behind, Behind::Edge { edge, .. } if units[edge].carries);
-    // Nobody reads the fluxes through the boundary. They are like the others, so that subdomains there share the factors of those inside.
-    let somewhere = subdomain.pieces.iter().any(across);
-    let carries = |piece: &Piece| across(piece) || (somewhere && matches!(piece.behind, Behind::Boundary(_)));
-    let drift = if somewhere { drift(scene, &places, &normals)? } else { None };
-    let mut all = Vec::with_capacity(equation.pairs() * xi.len());
-    for (pair, multiplier) in multiplier.into_iter().enumerate().take(equation.pairs()) {
-        let mut fluxes = flux_symbols(scene.problem, &places, &normals, pair)?;
-        for ((flux, drift), piece) in fluxes.iter_mut().zip(drift.iter().flatten()).zip(&pieces) {
-            flux.0[0] -= if carries(piece) { *drift } else { 0.0 };
+}
+
+impl FluxRows<'_> {
+    /// The fluxes times a number for each pair, less what of the trace is `leaving`, if that is known.
+    fn rows(&self, multiplier: [f64; 2], leaving: Option<&[f64]>) -> Result<Symbols> {
+        let FluxRows { scene, collocation, layout, units, s } = *self;
+        let (subdomain, equation) = (scene.subdomain(s), &scene.problem.equation);
+        let ends = layout.flux_starts.iter().copied().skip(1).chain([layout.fluxes.len()]);
+        let counts = layout.flux_starts.iter().zip(ends).map(|(start, end)| end - start);
+        let pieces: Vec<&Piece> =
+            subdomain.pieces.iter().zip(counts).flat_map(|(piece, count)| repeat_n(piece, count)).collect();
+        let node = |&place: &usize| collocation.perimeter[layout.nodes[place]].xi;
+        let xi: Vec<Point> = layout.fluxes.iter().map(node).collect();
+        let places = scene.places(s, &xi);
+        let normals = places.normals_on(pieces.iter().map(|piece| piece.side));
+        let across = |piece: &Piece| matches!(piece.behind, Behind::Edge { edge, .. } if units[edge].carries);
+        // Nobody reads the fluxes through the boundary. They are like the others, so that subdomains there share the factors of those inside.
+        let somewhere = subdomain.pieces.iter().any(across);
+        let carries = |piece: &Piece| across(piece) || (somewhere && matches!(piece.behind, Behind::Boundary(_)));
+        let drift = if somewhere { drift(scene, &places, &normals)? } else { None };
+        let mut all = Vec::with_capacity(equation.pairs() * xi.len());
+        for (pair, multiplier) in multiplier.into_iter().enumerate().take(equation.pairs()) {
+            let mut fluxes = flux_symbols(scene.problem, &places, &normals, pair)?;
+            for ((flux, drift), piece) in fluxes.iter_mut().zip(drift.iter().flatten()).zip(&pieces) {
+                flux.0[0] -= if carries(piece) { *drift } else { 0.0 };
+            }
+            fluxes.iter_mut().zip(leaving.into_iter().flatten()).for_each(|(flux, leaving)| flux.0[0] -= leaving);
+            all.extend(fluxes.iter().map(|symbol| symbol.scaled(multiplier)));
         }
-        all.extend(fluxes.iter().map(|symbol| symbol.scaled(multiplier)));
+        Ok(Symbols::from(all.as_slice()))
     }
-    Ok(Symbols::from(all.as_slice()))
 }
 
 /// Powers of two near the extent of a subdomain with the given magnification, and near its cube.

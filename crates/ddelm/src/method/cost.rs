@@ -86,12 +86,12 @@ impl Cost {
 
 /// Nodes inside a side of a subdomain.
 fn inner(settings: &Settings, pairs: usize) -> usize {
-    side_nodes(settings.nodes, settings.points, pairs)
+    side_nodes(settings.nodes(), settings.points, pairs)
 }
 
 /// Rows of a local matrix: the interior nodes, for each pair those of the perimeter, and the flux balance.
 fn rows(settings: &Settings, pairs: usize) -> usize {
-    let (corners, balance) = if settings.nodes == Nodes::Uniform { (4, 0) } else { (0, 1) };
+    let (corners, balance) = if settings.nodes() == Nodes::Uniform { (4, 0) } else { (0, 1) };
     let (inside, around) = (settings.points.saturating_sub(1), inner(settings, pairs).saturating_mul(4));
     let perimeter = around.saturating_add(corners).saturating_mul(pairs);
     inside.saturating_mul(inside).saturating_add(perimeter).saturating_add(balance)
@@ -99,7 +99,7 @@ fn rows(settings: &Settings, pairs: usize) -> usize {
 
 /// Values on the interior edges, and at the cross points where they are nodes.
 fn unknowns(counts: &Tally, settings: &Settings, pairs: usize) -> usize {
-    let crosses = if settings.nodes == Nodes::Uniform { counts.crosses } else { 0 };
+    let crosses = if settings.nodes() == Nodes::Uniform { counts.crosses } else { 0 };
     counts.edges.saturating_mul(inner(settings, pairs)).saturating_add(crosses).saturating_mul(pairs)
 }
 

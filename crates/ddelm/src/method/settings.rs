@@ -130,8 +130,9 @@ pub struct Settings {
     pub points: usize,
     /// Neurons per subdomain, M; `None` is `points^2`.
     pub neurons: Option<usize>,
-    /// Where the nodes lie.
-    pub nodes: Nodes,
+    /// Where the nodes lie; `None` is as the problem asks for: Chebyshev points, or Gauss points where advection is fast
+    /// (see [`tested`](crate::local::tested)).
+    pub nodes: Option<Nodes>,
     /// Which vertices have rings.
     pub corners: Corners,
     /// Whether rows are scaled and weighted.
@@ -181,7 +182,7 @@ impl Settings {
             method: Method::Schur,
             points: 16,
             neurons: None,
-            nodes: Nodes::Chebyshev,
+            nodes: None,
             corners: Corners::Auto,
             scaled_rows: true,
             sharing: Sharing::Shared,
@@ -207,7 +208,7 @@ impl Settings {
     /// The method of the paper, to the letter.
     pub fn paper() -> Self {
         Settings {
-            nodes: Nodes::Uniform,
+            nodes: Some(Nodes::Uniform),
             corners: Corners::None,
             scaled_rows: false,
             sharing: Sharing::Independent,
@@ -237,10 +238,15 @@ impl Settings {
     /// What the interface values are determined by. Corners that are nodes have more fluxes than values, and conjugate
     /// gradients want a symmetric matrix: these take least squares.
     pub fn coupling(&self) -> Coupling {
-        match (self.nodes, self.interface) {
-            (Nodes::Chebyshev, InterfaceSolver::Direct) => Coupling::FluxBalance,
+        match (self.nodes(), self.interface) {
+            (Nodes::Chebyshev | Nodes::Gauss, InterfaceSolver::Direct) => Coupling::FluxBalance,
             _ => Coupling::LeastSquares,
         }
+    }
+
+    /// Where the nodes lie, Chebyshev points where that is left open.
+    pub fn nodes(&self) -> Nodes {
+        self.nodes.unwrap_or(Nodes::Chebyshev)
     }
 
     /// Neurons that are drawn: of shared features twice as many as are kept, and a few hundred more than are kept in any case.
@@ -252,7 +258,16 @@ impl Settings {
 
     /// Neurons of shared features that are kept at most: with the polynomials they leave enough rows to spare.
     pub fn kept(&self, rows: usize) -> usize {
-        self.neurons().min(safe_rank(rows).saturating_sub(self.polynomials(rows)).max(1))
+        self.neurons().min(self.most_functions(rows).saturating_sub(self.polynomials(rows)).max(1))
+    }
+
+    /// Functions of a reference basis at most. Where rows are tested, as many as there are polynomials whose traces the nodes of a side
+    /// tell apart.
+    fn most_functions(&self, rows: usize) -> usize {
+        match self.nodes() {
+            Nodes::Gauss => polynomial::count(self.points + 1).min(safe_rank(rows)),
+            Nodes::Chebyshev | Nodes::Uniform => safe_rank(rows),
+        }
     }
 
     /// Polynomials beside the features. There are at least as many features as polynomials.
@@ -264,7 +279,7 @@ impl Settings {
     }
 
     fn has_skip_connection(&self) -> bool {
-        self.shares_features() && self.nodes == Nodes::Chebyshev && self.method != Method::Locelm
+        self.shares_features() && self.nodes() != Nodes::Uniform && self.method != Method::Locelm
     }
 
     /// Whether all subdomains have the same features in reference coordinates. Given ones are in physical coordinates.

@@ -89,7 +89,7 @@ impl Case {
             self.domain.plain_rectangle("finite elements")?;
             return Ok(());
         }
-        let (nodes, pairs) = (self.settings.nodes, self.problem.equation.pairs());
+        let (nodes, pairs) = (self.settings.nodes(), self.problem.equation.pairs());
         if self.settings.method == Method::Elm && !self.domain.can_be_whole() {
             let problem = "one network is one subdomain, and that is a rectangle";
             return Err(Error::input("method", "\"elm\"", problem, "use method = \"schur\""));

@@ -48,7 +48,7 @@ pub fn may_have_rings(problem: &Problem, settings: &Settings) -> bool {
 /// Rings belong to linear problems, and to the default method with its own nodes and weights.
 fn is_able(problem: &Problem, settings: &Settings) -> bool {
     settings.method == Method::Schur
-        && settings.nodes == Nodes::Chebyshev
+        && settings.nodes() != Nodes::Uniform
         && settings.weights.is_none()
         && !problem.is_nonlinear()
 }

@@ -303,7 +303,7 @@ fn inverse_spectrum(
 fn is_squared(nodal: &Nodal) -> bool {
     let solver = &nodal.solver;
     let nodes =
-        solver.decomposition().shapes() == [Shape::Quadrilateral] && solver.settings().nodes == Nodes::Chebyshev;
+        solver.decomposition().shapes() == [Shape::Quadrilateral] && solver.settings().nodes() == Nodes::Chebyshev;
     nodes && solver.problem().equation.is_self_adjoint()
 }
 

@@ -145,7 +145,7 @@ impl Nonlinear {
 
 /// Refuses settings with which there are no iterates in a shared basis.
 pub(crate) fn check(exchange: &dyn Exchange, settings: &Settings) -> Result<()> {
-    if settings.sharing != Sharing::Shared || settings.weights.is_some() || settings.nodes != Nodes::Chebyshev {
+    if settings.sharing != Sharing::Shared || settings.weights.is_some() || settings.nodes() != Nodes::Chebyshev {
         return Err(Error::input(
             "equation",
             "a nonlinear problem",

@@ -13,7 +13,7 @@ use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
 use crate::base::number::brief;
 use crate::base::parallel::in_order;
-use crate::domain::collocation::{Collocations, collocations};
+use crate::domain::collocation::{Collocations, Nodes, collocations};
 use crate::domain::decomposition::Decomposition;
 use crate::domain::gluing::fold_at;
 use crate::domain::shape::{PerShape, Shape};
@@ -22,8 +22,10 @@ use crate::interface::{Exchange, Numbering, Partition, Portion, agreed};
 use crate::local::basis::{Needed, Recipe, ReferenceBasis};
 use crate::local::fit::Fit;
 use crate::local::operator::Weighting;
+use crate::local::places::Scene;
+use crate::local::tested::is_fast;
 use crate::method::cost::Cost;
-use crate::method::settings::{Method, Settings, Sharing};
+use crate::method::settings::{InterfaceSolver, Method, Settings, Sharing};
 use crate::network::features::{Distribution, FeatureNetwork, Networks};
 use crate::problem::model::{Equation, Problem};
 use crate::solve::floating;
@@ -32,7 +34,10 @@ use crate::solve::floating;
 pub struct Plan {
     pub(crate) exchange: Arc<dyn Exchange>,
     pub(crate) decomposition: Arc<Decomposition>,
+    /// The settings, with the nodes that the problem asked for.
     pub(crate) settings: Settings,
+    /// Where nodes should lie.
+    nodes: Option<Nodes>,
     /// The order of the equations that it is for.
     order: usize,
     pub(crate) collocations: Collocations,
@@ -77,7 +82,9 @@ impl Plan {
         settings.validate()?;
         problem.validate(decomposition.parts.len())?;
         let equation = &problem.equation;
-        let collocations = collocations(&decomposition, settings.nodes, settings.points, equation.pairs())?;
+        let nodes = settings.nodes;
+        let settings = &settled(problem, &decomposition, settings)?;
+        let collocations = collocations(&decomposition, settings.nodes(), settings.points, equation.pairs())?;
         check_sizes(settings, collocations.any().rows(), decomposition.len())?;
         check_problem(exchange.as_ref(), problem, &decomposition, settings)?;
         check_maps(&decomposition, &collocations)?;
@@ -90,6 +97,7 @@ impl Plan {
             exchange,
             decomposition,
             settings: settings.clone(),
+            nodes,
             order: equation.order(),
             collocations,
             weighting,
@@ -103,13 +111,16 @@ impl Plan {
     /// The plan for another problem on the same subdomains: this one where it will do.
     pub(crate) fn with(self: &Arc<Self>, problem: &Problem) -> Result<Arc<Self>> {
         let Plan { exchange, decomposition, settings, .. } = self.as_ref();
-        if problem.equation.order() != self.order {
-            return Self::on(exchange.clone(), problem, decomposition.clone(), settings);
+        let asked = Settings { nodes: self.nodes, ..settings.clone() };
+        let checked = problem.validate(decomposition.parts.len()).and_then(|()| {
+            check_problem(exchange.as_ref(), problem, decomposition, settings)?;
+            Ok(settled(problem, decomposition, &asked)?.nodes)
+        });
+        let nodes = agreed(exchange.as_ref(), checked)?;
+        if problem.equation.order() != self.order || nodes != settings.nodes {
+            return Self::on(exchange.clone(), problem, decomposition.clone(), &asked);
         }
-        let checked = problem
-            .validate(decomposition.parts.len())
-            .and_then(|()| check_problem(exchange.as_ref(), problem, decomposition, settings));
-        agreed(exchange.as_ref(), checked).map(|()| self.clone())
+        Ok(self.clone())
     }
 
     /// The basis of a shape, with tables of the sums of derivatives that will be needed.
@@ -168,6 +179,31 @@ impl Plan {
             }
         }
     }
+}
+
+/// The settings with nodes as the problem asks for, where they are left open.
+pub(crate) fn settled(problem: &Problem, decomposition: &Decomposition, settings: &Settings) -> Result<Settings> {
+    let able = settings.method == Method::Schur
+        && settings.shares_features()
+        && settings.scaled_rows
+        && settings.interface == InterfaceSolver::Direct
+        && problem.equation.order() == 2
+        && !problem.is_nonlinear();
+    let nodes = match settings.nodes {
+        Some(Nodes::Gauss) if !able => Err(Error::input(
+            "discretization.nodes",
+            "gauss",
+            "rows are tested for linear problems of second order, with shared features and a direct interface solve",
+            "leave it out",
+        ))?,
+        None if able && problem.equation.advection().is_some() => {
+            let scene = Scene::linear(problem, decomposition);
+            let fast = in_order((0..decomposition.len()).into_par_iter().map(|s| is_fast(&scene, settings.points, s)))?;
+            if fast.contains(&true) { Nodes::Gauss } else { Nodes::Chebyshev }
+        }
+        _ => settings.nodes(),
+    };
+    Ok(Settings { nodes: Some(nodes), ..settings.clone() })
 }
 
 /// Refuses a problem that these settings cannot solve, or not in the memory there is.

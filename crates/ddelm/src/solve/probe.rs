@@ -18,7 +18,7 @@ impl Case {
         let decomposition = self.decomposition()?;
         let Problem { equation, source, exact, conditions, .. } =
             &self.time.as_ref().map_or_else(|| self.problem.clone(), |time| self.problem.at_time(time.start));
-        let collocations = collocations(&decomposition, self.settings.nodes, self.settings.points, equation.pairs())?;
+        let collocations = collocations(&decomposition, self.settings.nodes(), self.settings.points, equation.pairs())?;
         let mut interior = equation.fields();
         // What depends on u has no values yet.
         interior.extend(Some((equation.source_key(), source)).filter(|(_, source)| !source.depends_on().state));

@@ -178,7 +178,8 @@ impl Solver {
         let known: Option<&RightHandSides<'_>> = if data.is_some() { Some(&known) } else { None };
         let Factored { locals, data: local_data, factorizations } = agreed(exchange, stages.factor(&assembled, known))?;
         let Assembled { bases, rows, .. } = assembled;
-        let evaluated = local_data.iter().any(|data| data.f.ncols() > 0);
+        let evaluated =
+            local_data.iter().any(|data| data.f.ncols() > 0) || rows.iter().any(|rows| rows.tests.is_some());
         let image = |rows: Arc<LocalRows>| Image::taken_from(Arc::unwrap_or_clone(rows));
         let images = if evaluated { rows.into_iter().map(image).collect() } else { Vec::new() };
         let size = size.into_inner().unwrap_or_else(PoisonError::into_inner).iter().sum();

@@ -78,7 +78,7 @@ impl<'a> Stages<'a> {
             false => Ok(EdgeUnits::UNIT),
         }))?;
         let alike = match collocations.any().nodes {
-            Nodes::Chebyshev => alike(scene, &units, mine),
+            Nodes::Chebyshev | Nodes::Gauss => alike(scene, &units, mine),
             Nodes::Uniform => (0..mine.len()).collect(),
         };
         let own = in_order(mine.par_iter().zip(&alike).enumerate().map(|(k, (&s, &first))| {
@@ -285,8 +285,9 @@ fn at_subdomain(error: Error, s: usize) -> Error {
 /// The derivatives that some row needs at the points of every part. Those that all rows have with the same coefficient are
 /// needed as their sum.
 fn needed_derivatives(rows: &[&LocalRows]) -> Needed {
-    let inside: Vec<&Symbols> = rows.iter().map(|r| &r.interior).collect();
-    let around: Vec<&Symbols> = rows.iter().flat_map(|r| [&r.perimeter, &r.flux]).collect();
+    let tests = || rows.iter().filter_map(|r| r.tests.as_ref());
+    let inside: Vec<&Symbols> = rows.iter().map(|r| &r.interior).chain(tests().map(|t| &t.interior)).collect();
+    let around = rows.iter().flat_map(|r| [&r.perimeter, &r.flux]).chain(tests().map(|t| &t.perimeter)).collect();
     let balances = || rows.iter().filter_map(|r| r.balance.as_ref());
     let sums = [balances().map(|b| &b.around).collect(), balances().map(|b| &b.inside).collect()];
     let [side_sums, inner_sums] = sums;
@@ -326,7 +327,7 @@ fn classes<'a>(rows: &'a [Arc<LocalRows>], shapes: &[Shape], shared: bool) -> Ve
         let candidates = by_hash.entry(hash).or_default();
         let same = |&class: &usize| {
             let first = classes[class][0];
-            let parts = |r: &'a LocalRows| (&r.interior, &r.layout, &r.perimeter, &r.flux, &r.balance);
+            let parts = |r: &'a LocalRows| (&r.interior, &r.layout, &r.perimeter, &r.flux, &r.balance, &r.tests);
             shapes[first] == shapes[k] && parts(&rows[first]) == parts(row)
         };
         let class = candidates.iter().copied().find(|c| same(c)).unwrap_or(classes.len());

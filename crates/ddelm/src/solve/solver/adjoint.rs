@@ -27,7 +27,7 @@ use super::{Solver, balanced, by_factor};
 use crate::base::error::{Error, Result};
 use crate::base::parallel::in_order;
 use crate::base::progress::Progress;
-use crate::domain::collocation::Integration;
+use crate::domain::collocation::{Integration, Nodes};
 use crate::domain::decomposition::Decomposition;
 use crate::domain::map::{Point, magnification, side_speed};
 use crate::domain::sample::Sample;
@@ -153,6 +153,11 @@ impl Solver {
         if self.bases.is_none() || !coupled {
             let problem = "gradients need features that the subdomains share and a direct interface solve";
             return refuse("this method".into(), problem, "use preset = \"fast\" and method = \"schur\"");
+        }
+        if self.plan.settings.nodes() == Nodes::Gauss {
+            let problem =
+                "advection is so fast that rows are tested, and gradients are those of rows that are collocated";
+            return refuse("nodes = \"gauss\"".into(), problem, "use nodes = \"chebyshev\" and smaller subdomains");
         }
         Ok(())
     }

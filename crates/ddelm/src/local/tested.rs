@@ -1,0 +1,161 @@
+//! Rows that are tested with every function of the basis, for advection so fast that no subdomain resolves its layers.
+//!
+//! Collocated rows have traces that are alike at both ends of a stream, so that a layer that no subdomain resolves is handed on upstream, and a
+//! least-squares problem has no energy that falls along the stream: errors grow from one subdomain to the next. Galerkin's method has one. With
+//! the interface values U, the outward normal n, `b+ = max(b . n, 0)`, `b- = max(-b . n, 0)` and a penalty s, the solution u of a subdomain has, for every
+//! function v of its basis,
+//!
+//! ```text
+//! int (L u - f) v + oint ((s + b-) v - n . a grad v) (u - U) = 0,
+//! ```
+//!
+//! with the given values for U where u is given, and with `oint (n . a grad u - g) v` where the flux is. What balances between two subdomains is
+//!
+//! ```text
+//! n . a grad u - (s + b+) (u - U).
+//! ```
+//!
+//! Where advection wins, U is the value that comes from upstream, and downstream it is held; where it does not, this is a penalty method as good as any. Every
+//! integral is a sum over nodes, so that all this is the rows of K as they are, times a matrix of tests P: `P K c = P (F + E u)`. Values at the nodes of a side are enough for
+//! it only if they tell the traces of all functions apart: hence n nodes on a side, and no more functions than polynomials of degree n + 1.
+//!
+//! # References
+//!
+//! Cockburn, Dong, Guzman, Restelli, Sacco, SIAM J. Sci. Comput. 31 (2009), on hybridizable discontinuous Galerkin methods for convection and diffusion.
+
+use std::sync::Arc;
+
+use crate::base::error::Result;
+use crate::domain::collocation::{Collocation, Layout};
+use crate::domain::decomposition::{Behind, Piece};
+use crate::domain::map::{Point, magnification, magnifications, side_speed};
+use crate::local::carried::drift;
+use crate::local::operator::EdgeUnits;
+use crate::local::places::Scene;
+use crate::network::symbol::{Frame, Symbol, Symbols};
+use crate::problem::operators::{BoundaryRow, Coefficients};
+
+/// The penalty is this times `n^2 a / h`. From 2 to 100 little changes.
+const PENALTY: f64 = 4.0;
+
+/// Least squares do where advection, in reference coordinates, is at most this times the square of the points beside diffusion.
+const SLOW: f64 = 0.25;
+
+/// Where a subdomain is asked how fast advection is there.
+const ASKED: [Point; 5] = [[0.3, 0.3], [0.02, 0.05], [0.9, 0.05], [0.05, 0.9], [0.45, 0.45]];
+
+/// The tests of the rows of a subdomain.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tests {
+    /// What the functions of the basis are tested by at the interior nodes.
+    pub interior: Symbols,
+    /// ... and at the perimeter nodes.
+    pub perimeter: Symbols,
+    /// `s + b+` at the perimeter nodes: what of the trace is taken from the fluxes,
+    pub leaving: Vec<f64>,
+    /// ... and what of the interface value is added instead, for fluxes as they stand; zero on the boundary.
+    pub entering: Vec<f64>,
+}
+
+/// What a side does at one of its nodes.
+struct Node {
+    /// n . a grad, in reference coordinates.
+    flux: Symbol,
+    /// The length that the node stands for.
+    length: f64,
+    /// s
+    penalty: f64,
+    /// n . a n
+    across: f64,
+    /// b . n
+    drift: f64,
+}
+
+/// Makes the tests of subdomain s.
+pub(super) struct Maker<'a> {
+    pub scene: &'a Scene<'a>,
+    pub collocation: &'a Collocation,
+    pub units: &'a [EdgeUnits],
+    pub s: usize,
+}
+
+impl Maker<'_> {
+    /// The tests of rows with these multipliers.
+    pub fn tests(&self, layout: &Layout, interior: &Arc<[f64]>, perimeter: &[f64]) -> Result<Tests> {
+        let (subdomain, collocation) = (self.scene.subdomain(self.s), self.collocation);
+        let areas = magnifications(subdomain.map.as_ref(), &collocation.interior);
+        let inside = collocation.interior_weights.iter().zip(areas).zip(interior.iter());
+        let inside = inside.map(|((w, area), multiplier)| Symbol::TRACE.scaled(w * area / multiplier));
+        let (mut around, mut leaving, mut entering) = (Vec::new(), Vec::new(), Vec::new());
+        for (piece, &start) in subdomain.pieces.iter().zip(&layout.pieces) {
+            let places = start..start + collocation.side.len();
+            let nodes = &layout.nodes[places.clone()];
+            for ((node, place), &number) in self.nodes(piece, nodes)?.iter().zip(places).zip(nodes) {
+                let length = node.length / perimeter[place];
+                let held = Symbol::TRACE.scaled(node.penalty + (-node.drift).max(0.0)).plus(node.flux.scaled(-1.0));
+                let out = node.penalty + node.drift.max(0.0);
+                let (test, enters) = match piece.behind {
+                    Behind::Edge { edge, .. } => {
+                        let unit = self.units[edge].trace[0];
+                        (held.scaled(length / unit), out / unit)
+                    }
+                    Behind::Boundary(part) => match self.scene.problem.conditions[part].row(0) {
+                        BoundaryRow::Trace(_) => (held.scaled(length), 0.0),
+                        BoundaryRow::Flux(_) => (Symbol::TRACE.scaled(length), 0.0),
+                    },
+                    Behind::Core => {
+                        let (_, from_corner) = subdomain.map.offset(collocation.perimeter[number].xi);
+                        let distance = from_corner[0].hypot(from_corner[1]);
+                        (Symbol::TRACE.scaled(-node.across * length / distance), 0.0)
+                    }
+                };
+                around.push(test);
+                leaving.push(out);
+                entering.push(enters);
+            }
+        }
+        Ok(Tests { interior: inside.collect(), perimeter: Symbols::from(around.as_slice()), leaving, entering })
+    }
+
+    /// What a piece of a side does at its nodes.
+    fn nodes(&self, piece: &Piece, nodes: &[usize]) -> Result<Vec<Node>> {
+        let Maker { scene, collocation, s, .. } = *self;
+        let map = scene.subdomain(s).map.as_ref();
+        let xi: Vec<Point> = nodes.iter().map(|&node| collocation.perimeter[node].xi).collect();
+        let places = scene.places(s, &xi);
+        let normals = places.normals(piece.side);
+        let fluxes = scene.problem.flux(0, &places, &normals)?;
+        let drift = drift(scene, &places, &normals)?;
+        let points = collocation.points as f64;
+        let node = |(k, flux): (usize, Symbol)| {
+            let jacobian = map.jacobian(xi[k]);
+            let speed = side_speed(map, piece.side, jacobian);
+            let across = fluxes[k].0[1] * normals[k][0] + fluxes[k].0[2] * normals[k][1];
+            let weight = collocation.perimeter[nodes[k]].root.powi(2) / nodes.len() as f64;
+            Node {
+                flux,
+                length: weight * piece.span.length() * speed,
+                penalty: PENALTY * points * points * across * speed / magnification(jacobian),
+                across,
+                drift: drift.as_ref().map_or(0.0, |drift| drift[k]),
+            }
+        };
+        Ok(places.pull_back(&fluxes).enumerate().map(node).collect())
+    }
+}
+
+/// Whether advection is too fast on subdomain s for rows that are collocated: in reference coordinates, beside diffusion.
+pub(crate) fn is_fast(scene: &Scene<'_>, points: usize, s: usize) -> Result<bool> {
+    let Some([bx, by]) = scene.problem.equation.advection() else { return Ok(false) };
+    let map = scene.subdomain(s).map.as_ref();
+    let places = scene.places(s, &ASKED);
+    let symbols = scene.problem.interior(&places)?;
+    let (bx, by) = (places.values(bx, "equation.advection")?, places.values(by, "equation.advection")?);
+    let limit = SLOW * (points * points) as f64;
+    let fast = |(k, frame): (usize, Frame)| {
+        let stream = frame.gradient([bx[k], by[k]]).0;
+        let diffusion = frame.pull_back(&symbols[k]).0;
+        stream[1].hypot(stream[2]) > limit * diffusion[3].abs().max(diffusion[5].abs())
+    };
+    Ok(Frame::at(map, &ASKED).enumerate().any(fast))
+}
