@@ -72,6 +72,42 @@ fn a_layer_is_cut_into_strips() {
     assert!(at.iter().zip(exact).all(|(a, b)| (a - b).abs() < 1e-5), "{at:?}");
 }
 
+/// Diffusion so small that no subdomain but those in the layers resolves a stream, oblique to all sides.
+fn stream(diffusion: f64, discretization: &str) -> Solution {
+    let [layer, slope] = ["(-expm1((x - 1)*1.5/d))", "1.5/d*exp((x - 1)*1.5/d)"];
+    solve(&format!(
+        "{SQUARE}[parameters]\nd = {diffusion:e}\n[functions]\ng = \"cos(2*x + 3*y)\"\ns = \"sin(2*x + 3*y)\"\n[equation]\ndiffusion = \"d\"\n\
+         advection = [1.5, -1]\nsource = \"13*d*g*{layer} - 4*d*s*{slope}\"\n[boundary]\ndirichlet = \"g*{layer}\"\n\
+         [exact]\nu = \"g*{layer}\"\n[discretization]\n{discretization}"
+    ))
+}
+
+#[test]
+fn streams_take_few_subdomains_however_fast_they_are() {
+    for diffusion in [1e-4, 1e-6] {
+        let solution = stream(diffusion, "tolerance = 1e-6\n");
+        let (report, n) = (&solution.report, solution.decomposition.len());
+        assert_eq!(report.status, Status::Solved, "{diffusion}: {:?}", report.attempts);
+        assert!(report.errors.as_ref().unwrap().l2 < 1e-6 && n < 600, "{diffusion}: {:?}, {n}", report.errors);
+        // In the layer, and where the stream comes from.
+        let x = [1.0 - diffusion / 2.0, 0.1];
+        let at = solution.values(&x, &[0.4, 0.8]);
+        let exact = [(2.0 * x[0] + 1.2f64).cos() * -(-0.75f64).exp_m1(), 2.6f64.cos()];
+        assert!(at.iter().zip(exact).all(|(a, b)| (a - b).abs() < 1e-4), "{diffusion}: {at:?} {exact:?}");
+    }
+}
+
+/// Two solutions without the layer agree, and points of a grid do not see it: its size is known from what the stream leaves through.
+#[test]
+fn a_layer_that_no_subdomain_resolves_is_in_the_estimate() {
+    for diffusion in [1e-5, 1e-8] {
+        let solution = stream(diffusion, "subdomains = [4, 4]\npoints = 12\nestimate = true\n");
+        // The layer is exp(-1.5 r / d) times g, and g^2 has a mean of about one half on the side as in the square.
+        let (estimate, missing) = (solution.report.estimate.unwrap().l2, (diffusion / 3.0).sqrt());
+        assert!(estimate > 0.5 * missing && estimate < 10.0 * missing, "{diffusion}: {estimate:.1e} for {missing:.1e}");
+    }
+}
+
 #[test]
 fn leaves_of_any_proportions_meet() {
     let settings = Settings { points: 14, ..Settings::fast() };

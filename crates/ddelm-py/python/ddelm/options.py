@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Preset = Literal["fast", "paper"]
 Method = Literal["schur", "elm", "locelm"]
-Nodes = Literal["chebyshev", "uniform"]
+Nodes = Literal["auto", "chebyshev", "gauss", "uniform"]
 Activation = Literal["tanh", "sin", "gaussian"]
 Initialization = Literal["suggested", "weighted", "manual", "he", "glorot"]
 Sharing = Literal["shared", "independent"]
@@ -46,7 +46,7 @@ class LinearOptions(TypedDict, total=False):
     points: Optional[int]
     #: Neurons per subdomain; points^2 unless given.
     neurons: Optional[int]
-    #: Where the collocation nodes lie: "chebyshev" or "uniform".
+    #: Where the nodes lie: "chebyshev", "uniform", "gauss" (rows are tested, not collocated), or "auto": "gauss" where advection is fast, else "chebyshev".
     nodes: Optional[Nodes]
     #: "tanh", "sin" or "gaussian".
     activation: Optional[Activation]

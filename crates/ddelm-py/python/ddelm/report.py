@@ -229,6 +229,8 @@ class Report:
     peak_memory_bytes: Optional[int]
     #: Reasons not to trust the solution, and choices that were made for the user. Solving raises a `UserWarning` for each.
     warnings: list[str]
+    #: The size of the layers that the solution should have and has not, relative to it: part of the estimate. None unless advection is fast.
+    layers: Optional[float] = None
     #: The steps of Newton's method; None for linear problems.
     nonlinear: Optional[Nonlinear] = None
     #: Numbers that were asked of the solution, by name.

@@ -140,8 +140,11 @@ pub fn edge_units(
             let speeds: Vec<f64> = along(0).into_iter().map(speed).collect();
             let per_side = speeds.len() as f64;
             let roots = || collocation.perimeter.iter().map(|node| node.root).zip(&speeds);
+            // Fluxes of rows that are tested are held against the values on their own edge: as densities, these are of one size on the
+            // long and the short sides of a thin strip, and pivots are found among them.
+            let tested = collocation.nodes == Nodes::Gauss;
             (
-                roots().map(|(root, speed)| root * speed / h).collect(),
+                roots().filter(|_| !tested).map(|(root, speed)| root * speed / h).collect(),
                 roots().map(|(root, speed)| root * root * speed / per_side).collect(),
             )
         }

@@ -55,6 +55,13 @@ pub struct Tests {
     pub leaving: Vec<f64>,
     /// ... and what of the interface value is added instead, for fluxes as they stand; zero on the boundary.
     pub entering: Vec<f64>,
+    /// The area that every interior node stands for.
+    pub areas: Vec<f64>,
+    /// What the square of a perimeter row counts in the square of the layer that it stands for; zero where the flux is given.
+    ///
+    /// Where a stream leaves, a value is hardly held: what u misses of it is a layer, which falls like `exp(-(b . n) r / a)` at the distance r
+    /// and is in no difference of two solutions that both have none.
+    pub layers: Vec<f64>,
 }
 
 /// What a side does at one of its nodes.
@@ -69,6 +76,8 @@ struct Node {
     across: f64,
     /// b . n
     drift: f64,
+    /// How thick a layer along the side is, by the integral of its square.
+    thickness: f64,
 }
 
 /// Makes the tests of subdomain s.
@@ -83,10 +92,12 @@ impl Maker<'_> {
     /// The tests of rows with these multipliers.
     pub fn tests(&self, layout: &Layout, interior: &Arc<[f64]>, perimeter: &[f64]) -> Result<Tests> {
         let (subdomain, collocation) = (self.scene.subdomain(self.s), self.collocation);
-        let areas = magnifications(subdomain.map.as_ref(), &collocation.interior);
-        let inside = collocation.interior_weights.iter().zip(areas).zip(interior.iter());
-        let inside = inside.map(|((w, area), multiplier)| Symbol::TRACE.scaled(w * area / multiplier));
-        let (mut around, mut leaving, mut entering) = (Vec::new(), Vec::new(), Vec::new());
+        let areas =
+            collocation.interior_weights.iter().zip(magnifications(subdomain.map.as_ref(), &collocation.interior));
+        let areas: Vec<f64> = areas.map(|(w, area)| w * area).collect();
+        let inside = areas.iter().zip(&**interior).map(|(area, multiplier)| Symbol::TRACE.scaled(area / multiplier));
+        let (mut around, mut leaving) = (Vec::new(), Vec::new());
+        let (mut entering, mut layers) = (Vec::new(), Vec::new());
         for (piece, &start) in subdomain.pieces.iter().zip(&layout.pieces) {
             let places = start..start + collocation.side.len();
             let nodes = &layout.nodes[places.clone()];
@@ -94,27 +105,30 @@ impl Maker<'_> {
                 let length = node.length / perimeter[place];
                 let held = Symbol::TRACE.scaled(node.penalty + (-node.drift).max(0.0)).plus(node.flux.scaled(-1.0));
                 let out = node.penalty + node.drift.max(0.0);
-                let (test, enters) = match piece.behind {
+                let layer = node.thickness * length / perimeter[place];
+                let (test, enters, layer) = match piece.behind {
                     Behind::Edge { edge, .. } => {
                         let unit = self.units[edge].trace[0];
-                        (held.scaled(length / unit), out / unit)
+                        (held.scaled(length / unit), out / unit, layer / (unit * unit))
                     }
                     Behind::Boundary(part) => match self.scene.problem.conditions[part].row(0) {
-                        BoundaryRow::Trace(_) => (held.scaled(length), 0.0),
-                        BoundaryRow::Flux(_) => (Symbol::TRACE.scaled(length), 0.0),
+                        BoundaryRow::Trace(_) => (held.scaled(length), 0.0, layer),
+                        BoundaryRow::Flux(_) => (Symbol::TRACE.scaled(length), 0.0, 0.0),
                     },
                     Behind::Core => {
                         let (_, from_corner) = subdomain.map.offset(collocation.perimeter[number].xi);
                         let distance = from_corner[0].hypot(from_corner[1]);
-                        (Symbol::TRACE.scaled(-node.across * length / distance), 0.0)
+                        (Symbol::TRACE.scaled(-node.across * length / distance), 0.0, 0.0)
                     }
                 };
                 around.push(test);
                 leaving.push(out);
                 entering.push(enters);
+                layers.push(layer);
             }
         }
-        Ok(Tests { interior: inside.collect(), perimeter: Symbols::from(around.as_slice()), leaving, entering })
+        let (interior, perimeter) = (inside.collect(), Symbols::from(around.as_slice()));
+        Ok(Tests { interior, perimeter, leaving, entering, areas, layers })
     }
 
     /// What a piece of a side does at its nodes.
@@ -125,19 +139,23 @@ impl Maker<'_> {
         let places = scene.places(s, &xi);
         let normals = places.normals(piece.side);
         let fluxes = scene.problem.flux(0, &places, &normals)?;
-        let drift = drift(scene, &places, &normals)?;
+        let drift = drift(scene, &places, &normals)?.unwrap_or_else(|| vec![0.0; xi.len()]);
         let points = collocation.points as f64;
         let node = |(k, flux): (usize, Symbol)| {
             let jacobian = map.jacobian(xi[k]);
             let speed = side_speed(map, piece.side, jacobian);
             let across = fluxes[k].0[1] * normals[k][0] + fluxes[k].0[2] * normals[k][1];
             let weight = collocation.perimeter[nodes[k]].root.powi(2) / nodes.len() as f64;
+            let width = magnification(jacobian) / speed;
+            // Where the stream runs along a side, a layer spreads like the square root of the way.
+            let spread = (across * speed / (drift[k].abs() + across / width)).sqrt();
             Node {
                 flux,
                 length: weight * piece.span.length() * speed,
-                penalty: PENALTY * points * points * across * speed / magnification(jacobian),
+                penalty: PENALTY * points * points * across / width,
                 across,
-                drift: drift.as_ref().map_or(0.0, |drift| drift[k]),
+                drift: drift[k],
+                thickness: (across / (2.0 * drift[k].abs())).min(spread).min(width),
             }
         };
         Ok(places.pull_back(&fluxes).enumerate().map(node).collect())

@@ -334,6 +334,10 @@ pub struct Report {
     /// used up inside, less its source. `None` for methods that do not balance fluxes.
     #[serde(default)]
     pub conservation: Option<f64>,
+    /// The size of the layers that the solution should have and has not, relative to it; `None` unless advection is so fast that rows are
+    /// [tested](crate::local::tested). It is part of the estimate.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layers: Option<f64>,
     /// The interface system.
     pub interface: InterfaceReport,
     /// The features.
@@ -371,6 +375,7 @@ impl Report {
             nonlinear: None,
             residual: 0.0,
             conservation: None,
+            layers: None,
             interface,
             features,
             seconds,

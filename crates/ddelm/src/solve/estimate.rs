@@ -173,10 +173,12 @@ pub fn difference(solution: &Solution, better: &Solution, points: usize, missed:
     let sums = solution.difference(better, resolution)?;
     let total = Sums::total(&sums);
     let mean_square = total.norm / total.area;
+    // Neither solution need have them.
+    let layers = solution.report.layers.unwrap_or(0.0);
     Ok(Estimate {
-        l2: total.l2() + missed,
-        h1: total.h1() + missed,
-        max: total.max + missed * mean_square.sqrt(),
+        l2: total.l2() + missed + layers,
+        h1: total.h1() + missed + layers,
+        max: total.max + (missed + layers) * mean_square.sqrt(),
         subdomains: sums.iter().map(|s| (s.error / s.area).sqrt()).collect(),
         points,
         missed,

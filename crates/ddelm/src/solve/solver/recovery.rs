@@ -8,10 +8,11 @@ use rayon::prelude::*;
 use super::{Coupled, Solver, by_factor};
 use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
+use crate::domain::collocation::Nodes;
 use crate::domain::map::{Point, magnification};
 use crate::domain::shape::PerShape;
 use crate::interface::Outcome;
-use crate::local::image::{Found, squared_residuals};
+use crate::local::image::{Found, Squares, squared_residuals};
 use crate::local::iterate::InBasis;
 use crate::local::lift::Lifted;
 use crate::local::local_factor::{BATCH, Local, LocalData, affine, part_of, product, side_by_side};
@@ -39,7 +40,8 @@ impl Solver {
         seconds.recover += clock.elapsed().as_secs_f64();
         let finite = recovered.iter().all(|c| c.coefficients.norm_max().is_finite()) && u.norm_max().is_finite();
         exchange.agree(if finite { Ok(()) } else { Err(not_finite()) })?;
-        let mut sums = [rests.iter().map(|rest| rest.residual).sum::<f64>(), *size, *sent];
+        let total = |value: fn(&Rest) -> f64| rests.iter().map(value).sum::<f64>();
+        let mut sums = [total(|rest| rest.residual), *size, *sent, total(|rest| rest.layers), total(|rest| rest.size)];
         exchange.sum(&mut sums);
         let largest = |value: fn(&Rest) -> f64| rests.iter().map(value).fold(0.0, f64::max);
         let mut flows = [largest(|rest| rest.imbalance), largest(|rest| rest.flow)];
@@ -47,7 +49,9 @@ impl Solver {
         let residual = (sums[0] / sums[1].max(f64::MIN_POSITIVE)).sqrt();
         let conserves = self.plan.collocations.any().conserves();
         let conservation = conserves.then_some(if flows[1] > 0.0 { flows[0] / flows[1] } else { 0.0 });
-        let report = self.report(outcome, residual, conservation, sums[2] as u64, seconds);
+        let mut report = self.report(outcome, residual, conservation, sums[2] as u64, seconds);
+        let tested = self.plan.settings.nodes() == Nodes::Gauss;
+        report.layers = tested.then(|| (sums[3] / sums[4].max(f64::MIN_POSITIVE)).sqrt());
         let mut in_basis = self.in_basis(ys, columns).into_iter();
         let coefficients = self.gather_coefficients(&recovered, columns);
         let values = self.gather_interface(u.as_ref());
@@ -72,7 +76,7 @@ impl Solver {
         let shape = |k: usize| self.plan.shape(self.locals[k].subdomain);
         let batches: Vec<&[usize]> =
             evaluated.chunk_by(|&a, &b| shape(a) == shape(b)).flat_map(|same| same.chunks(BATCH)).collect();
-        let squares: Vec<Vec<f64>> = batches
+        let squares: Vec<Vec<Squares>> = batches
             .par_iter()
             .map(|batch| {
                 let bases = self.bases.as_ref().expect("residuals are evaluated in a shared basis");
@@ -86,7 +90,8 @@ impl Solver {
             })
             .collect();
         for (&k, square) in evaluated.iter().zip(squares.iter().flatten()) {
-            rests[k].residual += square;
+            rests[k].residual += square.residual;
+            (rests[k].layers, rests[k].size) = (square.layers, square.size);
         }
     }
 
@@ -238,6 +243,10 @@ pub(super) struct Rest {
     pub imbalance: f64,
     /// What flows through its interfaces, or is fed by its source: the largest over the right-hand sides.
     pub flow: f64,
+    /// The square of the layers that it does not have, integrated,
+    pub layers: f64,
+    /// ... and that of the solution itself; both where rows are tested.
+    pub size: f64,
 }
 
 impl Rest {
@@ -246,7 +255,7 @@ impl Rest {
         // Nothing where it is evaluated, but for the flux balance.
         let mut residual = affine(&data.n, factor.n.as_ref(), values.as_ref()).squared_norm_l2();
         let Some(multiplier) = factor.balance else {
-            return Rest { residual, imbalance: 0.0, flow: 0.0 };
+            return Rest { residual, imbalance: 0.0, flow: 0.0, layers: 0.0, size: 0.0 };
         };
         let flux = affine(&data.flux, factor.d.as_ref(), values.as_ref());
         let last = flux.nrows() - 1;
@@ -263,6 +272,8 @@ impl Rest {
             residual,
             imbalance: largest(&|k| ((flux[(last, k)] - data.load[k]) / multiplier).abs()),
             flow: largest(&through),
+            layers: 0.0,
+            size: 0.0,
         }
     }
 }
