@@ -88,10 +88,7 @@ fn variable(size: f64) -> Law {
     Law {
         coefficients,
         source: format!("-{size}*({divergence}) + (1 + y)*{UX} - x*{U} + (1 + x^2)*{U}"),
-        flux: [
-            format!("{size}*((2 + x^2/4)*{UX} + 0.3*y*{U})"),
-            format!("{size}*(0.3*y*{UX} + (1.5 + sin(y)/4)*{U})"),
-        ],
+        flux: [format!("{size}*((2 + x^2/4)*{UX} + 0.3*y*{U})"), format!("{size}*(0.3*y*{UX} + (1.5 + sin(y)/4)*{U})")],
     }
 }
 

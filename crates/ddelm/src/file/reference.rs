@@ -244,7 +244,15 @@ const TEXTS: &[(&str, [&str; 4])] = &[
     ),
     ("discretization", ["points", "whole number", "", "intervals per side of a subdomain; 10 to 24 is usual"]),
     ("discretization", ["neurons", "whole number", "points^2", "neurons per subdomain"]),
-    ("discretization", ["nodes", "\"auto\", \"chebyshev\", \"gauss\" or \"uniform\"", "of the preset", "where the nodes lie: with \"gauss\" rows are tested and not collocated, \"auto\" does that where advection is fast"]),
+    (
+        "discretization",
+        [
+            "nodes",
+            "\"auto\", \"chebyshev\", \"gauss\" or \"uniform\"",
+            "of the preset",
+            "where the nodes lie: with \"gauss\" rows are tested and not collocated, \"auto\" does that where advection is fast",
+        ],
+    ),
     (
         "discretization",
         [

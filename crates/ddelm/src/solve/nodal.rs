@@ -18,7 +18,8 @@ use rayon::prelude::*;
 use crate::algebra::quadrature::fejer;
 use crate::base::error::{Error, Result};
 use crate::base::progress::Progress;
-use crate::domain::map::{Point, magnification};
+use crate::domain::collocation::Collocation;
+use crate::domain::map::{Point, magnifications};
 use crate::domain::shape::{PerShape, Shape};
 use crate::interface::{Guess, Outcome};
 use crate::local::local_factor::{part_of, product, side_by_side};
@@ -70,9 +71,7 @@ impl Nodal {
             .map(|local| {
                 let map = solver.decomposition().subdomains[local.subdomain].map.as_ref();
                 let rule = &solver.plan.collocations.of(map.shape()).integration;
-                let affine = map.affine().map(|_| magnification(map.jacobian(map.shape().center())));
-                let area = |&xi: &Point| affine.unwrap_or_else(|| magnification(map.jacobian(xi)));
-                rule.inside.iter().zip(&rule.inside_weights).map(|(xi, w)| area(xi) * w).collect()
+                rule.inside_weights.iter().zip(magnifications(map, &rule.inside)).map(|(w, area)| area * w).collect()
             })
             .collect();
         let axis = fejer(solver.settings().points);
@@ -120,14 +119,18 @@ impl Nodal {
         &self.weights
     }
 
-    /// The interior nodes of a local problem as points of integration: Fejer's weights, or an even share of the area in a triangle.
+    /// The interior nodes of a local problem as points of integration: their own weights, Fejer's, or an even share of the area in a triangle.
     pub fn node_weights(&self, local: usize) -> Vec<f64> {
         let map = self.solver.decomposition().subdomains[self.solver.locals[local].subdomain].map.as_ref();
-        let nodes = &self.solver.plan.collocations.of(map.shape()).interior;
+        let Collocation { interior: nodes, interior_weights, .. } = self.solver.plan.collocations.of(map.shape());
+        let areas = || magnifications(map, nodes);
         match map.shape() {
+            _ if !interior_weights.is_empty() => {
+                interior_weights.iter().zip(areas()).map(|(w, area)| w * area).collect()
+            }
             Shape::Quadrilateral => {
                 let pairs = self.axis.iter().flat_map(|a| self.axis.iter().map(move |b| a * b));
-                pairs.zip(nodes).map(|(w, &xi)| w * magnification(map.jacobian(xi))).collect()
+                pairs.zip(areas()).map(|(w, area)| w * area).collect()
             }
             Shape::Triangle => vec![self.weights[local].iter().sum::<f64>() / nodes.len() as f64; nodes.len()],
         }
