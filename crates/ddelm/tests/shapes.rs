@@ -117,7 +117,7 @@ fn ways() -> [Settings; 3] {
     let paper = Settings { points: 16, interface: InterfaceSolver::Direct, ..Settings::paper() };
     [
         Settings { points: 10, ..Settings::fast() },
-        Settings { points: 14, nodes: Nodes::Uniform, ..Settings::fast() },
+        Settings { points: 14, nodes: Some(Nodes::Uniform), ..Settings::fast() },
         paper,
     ]
 }

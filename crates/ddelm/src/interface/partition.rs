@@ -82,6 +82,18 @@ mod tests {
         assert!(Partition::new(&d, 36).is_err());
     }
 
+    /// Every round of splitting deals out its own subdomains: those that were split go to other ranks.
+    #[test]
+    fn what_was_split_is_balanced_again() {
+        let first = Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [4, 4]).unwrap();
+        let split = (0..6).fold(first, |d, _| d.split(&[0]).unwrap());
+        for ranks in [2, 3, 4] {
+            let partition = Partition::new(&split, ranks).unwrap();
+            let sizes: Vec<usize> = (0..ranks).map(|r| partition.subdomains(r).len()).collect();
+            assert!(sizes.iter().all(|&n| n.abs_diff(split.len() / ranks) <= 1), "{sizes:?}");
+        }
+    }
+
     #[test]
     fn neighbours_stay_together() {
         let d = Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [16, 16]).unwrap();

@@ -180,7 +180,9 @@ fn direct_solution(machine: &Machine) {
     check_against_one_process(machine, &problem, [5, 4], &settings, 1e-12);
     let independent = Settings { sharing: Sharing::Independent, ..settings.clone() };
     check_against_one_process(machine, &problem, [2, 3], &independent, 1e-12);
-    let corners = Settings { nodes: Nodes::Uniform, ..settings };
+    let tested = Settings { nodes: Some(Nodes::Gauss), ..settings.clone() };
+    check_against_one_process(machine, &problem, [4, 3], &tested, 1e-11);
+    let corners = Settings { nodes: Some(Nodes::Uniform), ..settings };
     check_against_one_process(machine, &problem, [4, 4], &corners, 1e-12);
     // A source that does not vanish at the corners makes them singular.
     let rough = diffusion(rho(), constant(1.0), constant(0.0));
