@@ -105,6 +105,9 @@ fn a_layer_that_no_subdomain_resolves_is_in_the_estimate() {
         // The layer is exp(-1.5 r / d) times g, and g^2 has a mean of about one half on the side as in the square.
         let (estimate, missing) = (solution.report.estimate.unwrap().l2, (diffusion / 3.0).sqrt());
         assert!(estimate > 0.5 * missing && estimate < 10.0 * missing, "{diffusion}: {estimate:.1e} for {missing:.1e}");
+        let warnings = solution.report.warnings;
+        let warned = warnings.iter().any(|warning| warning.contains("layers where advection leaves"));
+        assert!(warned || solution.report.errors.unwrap().l2 > 0.1 * missing, "{warnings:?}");
     }
 }
 

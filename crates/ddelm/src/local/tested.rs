@@ -29,6 +29,7 @@ use crate::base::error::Result;
 use crate::domain::collocation::{Collocation, Layout};
 use crate::domain::decomposition::{Behind, Piece};
 use crate::domain::map::{Point, magnification, magnifications, side_speed};
+use crate::domain::shape::Shape;
 use crate::local::carried::drift;
 use crate::local::operator::EdgeUnits;
 use crate::local::places::Scene;
@@ -41,7 +42,7 @@ const PENALTY: f64 = 4.0;
 /// Least squares do where advection, in reference coordinates, is at most this times the square of the points beside diffusion.
 const SLOW: f64 = 0.25;
 
-/// Where a subdomain is asked how fast advection is there.
+/// Where a subdomain is asked how fast advection is there; a quadrilateral beyond its diagonal as well.
 const ASKED: [Point; 5] = [[0.3, 0.3], [0.02, 0.05], [0.9, 0.05], [0.05, 0.9], [0.45, 0.45]];
 
 /// The tests of the rows of a subdomain.
@@ -166,7 +167,9 @@ impl Maker<'_> {
 pub(crate) fn is_fast(scene: &Scene<'_>, points: usize, s: usize) -> Result<bool> {
     let Some([bx, by]) = scene.problem.equation.advection() else { return Ok(false) };
     let map = scene.subdomain(s).map.as_ref();
-    let places = scene.places(s, &ASKED);
+    let beyond = ASKED.iter().filter(|_| map.shape() == Shape::Quadrilateral).map(|xi| xi.map(|t| 1.0 - t));
+    let asked: Vec<Point> = ASKED.into_iter().chain(beyond).collect();
+    let places = scene.places(s, &asked);
     let symbols = scene.problem.interior(&places)?;
     let (bx, by) = (places.values(bx, "equation.advection")?, places.values(by, "equation.advection")?);
     let limit = SLOW * (points * points) as f64;
@@ -175,5 +178,5 @@ pub(crate) fn is_fast(scene: &Scene<'_>, points: usize, s: usize) -> Result<bool
         let diffusion = frame.pull_back(&symbols[k]).0;
         stream[1].hypot(stream[2]) > limit * diffusion[3].abs().max(diffusion[5].abs())
     };
-    Ok(Frame::at(map, &ASKED).enumerate().any(fast))
+    Ok(Frame::at(map, &asked).enumerate().any(fast))
 }
