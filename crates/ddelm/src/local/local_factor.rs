@@ -295,7 +295,10 @@ impl LocalFactor {
         coupling: Coupling,
     ) -> Result<Self> {
         let tests = problem.tests();
-        let tested = |x: Mat<f64>| tests.as_ref().map_or(x.clone(), |p| product(p.transpose(), x.as_ref()));
+        let tested = |x: Mat<f64>| match &tests {
+            Some(p) => product(p.transpose(), x.as_ref()),
+            None => x,
+        };
         let (height, k) = (k.nrows(), tested(k));
         let Inverse { orthogonal, lift, selection } = match problem.columns {
             Columns::Basis(_) => Inverse { orthogonal: Orthogonal::Qr(qr(k)?), lift: None, selection: None },
