@@ -20,7 +20,6 @@ use crate::domain::vertex::{
     BoundarySide, Material, Vertex, conormal, diffusion, sample, sector, straight_side, tensor,
 };
 use crate::problem::field::{Field, FieldRef};
-use crate::problem::model::ConditionKind;
 
 /// A residual of so many roundings of the data is none.
 const ROUNDINGS: f64 = 32.0;
@@ -301,11 +300,11 @@ impl Rows<'_> {
         let points = sample(self.vertex, &offsets);
         let a = tensor(material.equation, &points)?;
         let g = points.values(side.condition.values[0].as_ref(), "boundary", 0)?;
-        let k = match &side.condition.kind {
-            ConditionKind::Robin { coefficient } => points.values(coefficient.as_ref(), "boundary", 0)?,
-            _ => vec![0.0; g.len()],
+        let k = match side.condition.multiple() {
+            Some(k) => points.values(k.as_ref(), "boundary", 0)?,
+            None => vec![0.0; g.len()],
         };
-        let of_flux = matches!(side.condition.kind, ConditionKind::Neumann | ConditionKind::Robin { .. });
+        let of_flux = !side.condition.is_essential();
         for (i, &at) in offsets.iter().enumerate() {
             let at_point = a.each_ref().map(|v| v[i]);
             let (weights, scale) = if of_flux {

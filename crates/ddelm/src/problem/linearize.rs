@@ -160,16 +160,13 @@ impl Problem {
     /// messages.
     pub fn condition_terms(&self, condition: &Condition, key: &str, at: &dyn Coefficients) -> Result<Vec<Symbol>> {
         let count = at.points().0.len();
-        let coefficient = match condition.row(0) {
-            BoundaryRow::Flux(coefficient) => coefficient,
-            BoundaryRow::Trace(_) => None,
-        };
+        let multiple = condition.multiple();
         let Some(state) = at.state() else {
-            let Some(k) = coefficient else { return Ok(vec![Symbol::ZERO; count]) };
+            let Some(k) = multiple else { return Ok(vec![Symbol::ZERO; count]) };
             return Ok(at.boundary_values(k, key)?.into_iter().map(|k| Symbol::TRACE.scaled(k)).collect());
         };
         let mut terms = Jets::new(count);
-        if let Some(k) = coefficient {
+        if let Some(k) = multiple {
             let k = match k.depends_on().state {
                 true => at.jets(k, key)?,
                 false => Jets { value: at.boundary_values(k, key)?, ..Jets::new(count) },
