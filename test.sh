@@ -23,7 +23,10 @@ step() {
 
 # Starts a command beside the others: name, command. It takes what the steps in the foreground leave of the processors.
 begin() {
-    nice "${@:2}" </dev/null >"$logs/$1.log" 2>&1 &
+    (
+        renice -n 10 "$BASHPID" >/dev/null
+        "${@:2}"
+    ) </dev/null >"$logs/$1.log" 2>&1 &
     running[$1]=$!
 }
 
@@ -65,17 +68,26 @@ step cargo fmt --all --check
 RUSTC_WORKSPACE_WRAPPER=$(rustup which clippy-driver 2>/dev/null || command -v clippy-driver)
 export RUSTC_WORKSPACE_WRAPPER CLIPPY_ARGS="-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__"
 
-# Packages are fetched, and the page is compiled, in a folder of its own, while the compiler of the tests has a core to spare. The
-# browser and shells for completion scripts are tried where they are there. What the site has of Python and the command line waits
-# for them.
-begin packages bash -c 'for some in "zsh fish" chromium; do scripts/packages.sh $some || true; done; scripts/test-mpi.sh packages'
-begin environment scripts/environment.sh crates/ddelm-py/tests/requirements.txt scripts/requirements/*.txt
-rm -f "$logs/compiled"
-begin site bash -c 'set -e
+# Shells for completion scripts and the browser are tried where they are there.
+packages() {
+    scripts/packages.sh zsh fish || true
+    scripts/packages.sh chromium || true
+    bash scripts/test-mpi.sh packages
+}
+
+# The page is compiled in a folder of its own. What the site has of Python and the command line waits for them.
+site() {
     if rustup target add wasm32-unknown-unknown; then bash scripts/build-web.sh; fi
-    until [ -e "$0/compiled" ]; do sleep 1; done
+    until [ -e "$logs/compiled" ]; do sleep 1; done
     bash scripts/test-web.sh
-    bash scripts/test-docs.sh' "$logs"
+    bash scripts/test-docs.sh
+}
+
+# The compiler of the tests has a core to spare, now and then.
+rm -f "$logs/compiled"
+begin packages packages
+begin environment scripts/environment.sh crates/ddelm-py/tests/requirements.txt scripts/requirements/*.txt
+begin site site
 
 # All that is compiled for Rust and Python comes first, for one command at a time can compile in a folder.
 step cargo build "${rust[@]}" --lib --bins --tests --benches
