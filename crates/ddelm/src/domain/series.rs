@@ -184,9 +184,7 @@ fn gradient(field: &dyn Field, points: &Sample, radius: f64) -> Result<[Vec<f64>
     let n = points.x.len();
     let (mut dx, mut dy) = (vec![0.0; n], vec![0.0; n]);
     let key = "equation.diffusion";
-    let known = field
-        .gradients(&points.samples(0), &mut dx, &mut dy)
-        .map_err(|failure| Error::Callback { quantity: key.into(), failure })?;
+    let known = field.gradients(&points.samples(0), &mut dx, &mut dy).map_err(Error::callback(key))?;
     if known {
         return Ok([dx, dy]);
     }

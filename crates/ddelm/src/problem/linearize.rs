@@ -16,7 +16,7 @@ use crate::base::error::{Error, Result};
 use crate::problem::ellipticity;
 use crate::problem::field::{FieldRef, State};
 use crate::problem::jets::{Jets, U, UX, UY, VARIABLES, X, Y, pair};
-use crate::problem::model::{Condition, ConditionKind, Diffusion, Equation, Problem};
+use crate::problem::model::{Condition, Diffusion, Equation, Problem};
 use crate::problem::operators::{BoundaryRow, Coefficients};
 
 const DIFFUSION: &str = "equation.diffusion";
@@ -34,13 +34,7 @@ impl Problem {
     /// Whether anything in it depends on the solution.
     pub fn is_nonlinear(&self) -> bool {
         let on_state = |field: &FieldRef| field.depends_on().state;
-        let in_condition = |condition: &Condition| {
-            let coefficient = match &condition.kind {
-                ConditionKind::Robin { coefficient } => Some(coefficient),
-                _ => None,
-            };
-            condition.values.iter().chain(coefficient).any(on_state)
-        };
+        let in_condition = |condition: &Condition| condition.values.iter().chain(condition.multiple()).any(on_state);
         self.equation.fields().into_iter().any(|(_, field)| on_state(field))
             || on_state(&self.source)
             || self.conditions.iter().any(in_condition)

@@ -230,7 +230,7 @@ impl Adjoint {
             let mut seed = self.zero(s);
             if field.depends_on().state {
                 let mut jets = Jets::new(xi.len());
-                let failed = |failure| Error::Callback { quantity: "integral".into(), failure };
+                let failed = Error::callback("integral");
                 if !field.jets(&sample.samples(s), &mut jets).map_err(failed)? {
                     let problem = "the integrand does not know its derivatives in u";
                     return Err(Error::input("gradient", field.describe(), problem, "write it as a formula"));
