@@ -21,7 +21,15 @@ wait $!
 # Last, for whoever compiles something else in the same folder has to wait.
 cargo build --quiet --package ddelm-web-bindgen
 for module in relaxed simd; do
-    target/debug/ddelm-web-bindgen "target/web/$module/wasm32-unknown-unknown/$profile/ddelm_web.wasm" "target/web/bindings/$module" ddelm
+    wasm=target/web/$module/wasm32-unknown-unknown/$profile/ddelm_web.wasm
+    bindings=target/web/bindings/$module
+    # They may be those of another profile.
+    made=$bindings/.$profile
+    if [ ! "$made" -nt "$wasm" ] || [ ! "$made" -nt target/debug/ddelm-web-bindgen ]; then
+        rm -rf "$bindings"
+        target/debug/ddelm-web-bindgen "$wasm" "$bindings" ddelm
+        touch "$made"
+    fi
 done
 
 if ! npm --version >/dev/null 2>&1; then
