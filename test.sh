@@ -93,7 +93,7 @@ begin site site
 step cargo build "${rust[@]}" --lib --bins --tests --benches
 cp "$target/debug/ddelm" "$DDELM"
 finish environment
-step scripts/wheel.sh
+step scripts/wheel.sh crates/ddelm-py/tests/requirements.txt
 finish packages
 touch "$logs/compiled"
 

@@ -4,9 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-environment=$(scripts/wheel.sh)
+environment=$(scripts/wheel.sh scripts/requirements/docs.txt)
 target=$(dirname "$environment")
-scripts/environment.sh scripts/requirements/docs.txt >/dev/null
 
 "$environment/bin/python" scripts/gallery.py --out "$target/gallery"
 if rustup target add wasm32-unknown-unknown >/dev/null 2>&1 && npm --version >/dev/null 2>&1; then

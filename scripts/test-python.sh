@@ -8,7 +8,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-environment=$(scripts/wheel.sh)
+environment=$(scripts/wheel.sh crates/ddelm-py/tests/requirements.txt)
 if [ -n "${DDELM_TORCH:-}" ]; then
     # shellcheck disable=SC2086 # These are several words.
     "$environment/bin/pip" install --quiet --disable-pip-version-check $DDELM_TORCH

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Builds the wheel of the Python package where it is older than its sources, installs it in the environment of the tests and prints
-# the environment's path.
+# Builds the wheel of the Python package where it is older than its sources, installs it in the environment of the tests, beside the
+# packages that the given files list, and prints the environment's path. One of the files lists maturin.
 #
 # It is built in the dev profile, which is optimised and shares its dependencies with `cargo test`.
 set -eu
 cd "$(dirname "$0")/.."
 
-environment=$(scripts/environment.sh crates/ddelm-py/tests/requirements.txt)
+environment=$(scripts/environment.sh "$@")
 wheels=$(dirname "$environment")/wheels-dev
 installed=$environment/wheel-dev
 mkdir -p "$wheels"
