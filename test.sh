@@ -21,12 +21,9 @@ step() {
     "$@"
 }
 
-# Starts a command beside the others: name, command. It takes what the steps in the foreground leave of the processors.
+# Starts a command beside the others: name, command.
 begin() {
-    (
-        renice -n 10 "$BASHPID" >/dev/null
-        "${@:2}"
-    ) </dev/null >"$logs/$1.log" 2>&1 &
+    "${@:2}" </dev/null >"$logs/$1.log" 2>&1 &
     running[$1]=$!
 }
 
@@ -83,7 +80,7 @@ site() {
     bash scripts/test-docs.sh
 }
 
-# The compiler of the tests has a core to spare, now and then.
+# The compiler of the tests has a core to spare, now and then, and the site takes the longest.
 rm -f "$logs/compiled"
 begin packages packages
 begin environment scripts/environment.sh crates/ddelm-py/tests/requirements.txt scripts/requirements/*.txt
