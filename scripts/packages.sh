@@ -17,4 +17,4 @@ if [ "$(id -u)" -ne 0 ]; then
     as_root=(sudo "${ask[@]}" "${as_root[@]}")
 fi
 install=("${as_root[@]}" apt-get install --yes --quiet --no-install-recommends "${missing[@]}")
-"${install[@]}" || { "${as_root[@]}" apt-get update --quiet && "${install[@]}"; }
+"${install[@]}" >/dev/null || { "${as_root[@]}" apt-get update --quiet >/dev/null && "${install[@]}" >/dev/null; }
