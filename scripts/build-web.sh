@@ -7,18 +7,30 @@ cd "$(dirname "$0")/.."
 
 rustup target add wasm32-unknown-unknown >/dev/null 2>&1 || true
 profile=${DDELM_WEB_PROFILE:-web}
-cargo build --quiet --package ddelm-web-bindgen
 
 # name, features of the processor, features of the crate
 compile() {
     RUSTFLAGS="-C target-feature=$2 -D warnings" cargo build --quiet --package ddelm-web --profile "$profile" \
         --target wasm32-unknown-unknown --target-dir "target/web/$1" ${3:+--features "$3"}
-    target/debug/ddelm-web-bindgen "target/web/$1/wasm32-unknown-unknown/$profile/ddelm_web.wasm" "target/web/bindings/$1" ddelm
 }
 # A crate is one unit here, so one module alone leaves a core idle.
 compile relaxed +simd128,+relaxed-simd relaxed-simd &
 compile simd +simd128
 wait $!
+
+# Last, for whoever compiles something else in the same folder has to wait.
+cargo build --quiet --package ddelm-web-bindgen
+for module in relaxed simd; do
+    wasm=target/web/$module/wasm32-unknown-unknown/$profile/ddelm_web.wasm
+    bindings=target/web/bindings/$module
+    # They may be those of another profile.
+    made=$bindings/.$profile
+    if [ ! "$made" -nt "$wasm" ] || [ ! "$made" -nt target/debug/ddelm-web-bindgen ]; then
+        rm -rf "$bindings"
+        target/debug/ddelm-web-bindgen "$wasm" "$bindings" ddelm
+        touch "$made"
+    fi
+done
 
 if ! npm --version >/dev/null 2>&1; then
     echo "only the modules were built: there is no npm" >&2

@@ -14,8 +14,10 @@ for list in "$@"; do
     if ! cmp -s "$list" "$environment/$(echo "$list" | tr / -)"; then missing="$missing -r $list"; fi
 done
 if [ -n "$missing" ]; then
+    # uv takes a fifth of pip's time. Where it cannot be had, or does not find what pip would, pip does it.
+    pip() { "$environment/bin/pip" install --quiet --disable-pip-version-check "$@" >&2; }
     # shellcheck disable=SC2086 # These are several words.
-    "$environment/bin/pip" install --quiet --disable-pip-version-check $missing >&2
+    if ! { pip uv && "$environment/bin/uv" pip install --quiet --python "$environment/bin/python" $missing >&2; }; then pip $missing; fi
     for list in "$@"; do cp "$list" "$environment/$(echo "$list" | tr / -)"; done
 fi
 echo "$environment"

@@ -1,20 +1,11 @@
 #!/usr/bin/env bash
-# Tests MPI: the crate of its own, and the feature `mpi` of the command line, under mpirun on one to six ranks.
+# Tests MPI: the crate of its own, and the feature `mpi` of the command line, under mpirun on one to six ranks. `test-mpi.sh packages`
+# installs what that needs, and no more.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-packages=(libopenmpi-dev openmpi-bin libclang-dev libmumps-dev libopenblas0-serial)
-missing=()
-for package in "${packages[@]}"; do
-    dpkg-query --show --showformat='${Status}' "$package" 2>/dev/null | grep --quiet 'install ok installed' ||
-        missing+=("$package")
-done
-if [ ${#missing[@]} -gt 0 ]; then
-    sudo=()
-    if [ "$(id -u)" -ne 0 ]; then sudo=(sudo); fi
-    "${sudo[@]}" apt-get update --quiet
-    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet "${missing[@]}"
-fi
+scripts/packages.sh libopenmpi-dev openmpi-bin libclang-dev libmumps-dev libopenblas0-serial
+if [ "${1:-}" = packages ]; then exit; fi
 
 features=(--package ddelm --package ddelm-cli --package ddelm-mpi --package ddelm-unify --features mpi)
 cargo test "${features[@]}" --test exchange --test ranks

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The library without threads and files for WebAssembly, and the page in a real browser. Where the target, npm or a browser
-# cannot be had, it says so and goes on with the rest.
+# cannot be had, it says so and goes on with the rest. The page is compared with the command line, DDELM, which is built unless given.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,11 +18,14 @@ node --test tests/text.test.mjs
 
 export CHROMIUM="${CHROMIUM:-/usr/bin/chromium}"
 if [ ! -x "$CHROMIUM" ]; then
-    (apt-get update --quiet && apt-get install --yes --quiet chromium) >/dev/null 2>&1 || true
+    ../scripts/packages.sh chromium </dev/null >/dev/null 2>&1 || true
 fi
 if [ ! -x "$CHROMIUM" ]; then
     echo "not tested: the page in a browser (there is no Chromium at $CHROMIUM, and apt-get cannot install it)" >&2
     exit 0
 fi
-cargo build --quiet --package ddelm-cli --package ddelm-unify
-DDELM="$PWD/../target/debug/ddelm" node --test tests/page.test.mjs
+if [ -z "${DDELM:-}" ]; then
+    cargo build --quiet --package ddelm-cli --package ddelm-unify
+    DDELM=$PWD/../target/debug/ddelm
+fi
+DDELM=$DDELM node --test tests/page.test.mjs

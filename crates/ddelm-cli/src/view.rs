@@ -122,11 +122,13 @@ impl View<'_> {
 
     /// The problem, or why a field cannot be shown without it.
     fn known(&self, field: Field) -> Result<&Problem> {
-        self.problem.ok_or_else(|| Error::Input {
-            key: "--field".into(),
-            value: field.name().into(),
-            problem: "the solution was saved without its problem".into(),
-            hint: "u, ux and uy can be shown; for the others solve a problem file with --out".into(),
+        self.problem.ok_or_else(|| {
+            Error::input(
+                "--field",
+                field.name(),
+                "the solution was saved without its problem",
+                "u, ux and uy can be shown; for the others solve a problem file with --out",
+            )
         })
     }
 
@@ -154,12 +156,9 @@ impl View<'_> {
         let places: Vec<Option<usize>> =
             x.iter().zip(y).map(|(&x, &y)| self.solution.decomposition.locate([x, y]).map(|p| p.0)).collect();
         if places.iter().all(Option::is_none) {
-            return Err(Error::Input {
-                key: "--slice".into(),
-                value: format!("{}={}", names[slice.fixed], slice.at),
-                problem: "the line does not meet the domain".into(),
-                hint: format!("the domain is [{}, {}] x [{}, {}]", bounds[0], bounds[1], bounds[2], bounds[3]),
-            });
+            let line = format!("{}={}", names[slice.fixed], slice.at);
+            let hint = format!("the domain is [{}, {}] x [{}, {}]", bounds[0], bounds[1], bounds[2], bounds[3]);
+            return Err(Error::input("--slice", line, "the line does not meet the domain", hint));
         }
         let shown = |values: Vec<f64>| -> Vec<Point> {
             let size = |v: f64| if field.is_size() { v.abs() } else { v };
@@ -191,9 +190,7 @@ fn exact_values(problem: &Problem, x: &[f64], y: &[f64]) -> Result<Vec<f64>> {
         hint: "give one in the problem file: [exact] u = \"...\", or show the residual".into(),
     })?;
     let mut values = vec![0.0; x.len()];
-    exact
-        .values(&Samples::at(x, y), &mut values)
-        .map_err(|failure| Error::Callback { quantity: "exact.u".into(), failure })?;
+    exact.values(&Samples::at(x, y), &mut values).map_err(Error::callback("exact.u"))?;
     Ok(values)
 }
 

@@ -18,7 +18,7 @@ use super::coefficients::{Coefficients, Rectangle, Terms, evaluate};
 use super::grid::{Grid, Rows};
 use super::operator::{Couplings, Operator};
 use ddelm::base::error::{Error, Result};
-use ddelm::problem::model::{Condition, ConditionKind, Problem, SIDES};
+use ddelm::problem::model::{Condition, Problem, SIDES};
 
 /// The key of a side's condition in a problem file.
 fn key(side: usize) -> String {
@@ -37,7 +37,7 @@ pub(super) struct System {
 pub(super) fn assemble(problem: &Problem, rectangle: &Rectangle) -> Result<System> {
     let terms = Terms::new(&problem.equation)?;
     let conditions = check_conditions(&problem.conditions)?;
-    let walls = conditions.map(|condition| matches!(condition.kind, ConditionKind::Dirichlet));
+    let walls = conditions.map(|condition| condition.is_essential());
     let grid = Grid { cells: rectangle.cells, walls };
     let coefficients = Coefficients::new(&terms, &problem.source, rectangle, &grid)?;
 
@@ -74,11 +74,10 @@ fn check_conditions(conditions: &[Condition]) -> Result<[&Condition; 4]> {
         ));
     };
     for (side, condition) in conditions.iter().enumerate() {
-        let name = match condition.kind {
-            ConditionKind::SimplySupported => "simply supported",
-            ConditionKind::Clamped => "clamped",
-            _ if condition.values.len() != 1 => "a condition without its one value",
-            _ => continue,
+        let name = match (condition.pairs(), condition.values.len()) {
+            (1, 1) => continue,
+            (1, _) => "a condition without its one value".into(),
+            _ => condition.name().replace('_', " "),
         };
         return Err(Error::input(
             key(side),
@@ -177,7 +176,7 @@ impl Side<'_> {
     ) -> Result<bool> {
         let key = &key(self.number);
         let data = condition.values[0].as_ref();
-        if matches!(condition.kind, ConditionKind::Dirichlet) {
+        if condition.is_essential() {
             let places: Vec<f64> = (0..=self.edges()).map(|t| t as f64).collect();
             let [x, y] = self.points(&places);
             let mut values = vec![0.0; places.len()];
@@ -193,8 +192,8 @@ impl Side<'_> {
         let [x, y] = self.points(&places);
         let [mut g, mut k] = [(); 2].map(|()| vec![0.0; places.len()]);
         evaluate(data, key, &x, &y, &mut g)?;
-        if let ConditionKind::Robin { coefficient } = &condition.kind {
-            evaluate(coefficient.as_ref(), key, &x, &y, &mut k)?;
+        if let Some(multiple) = condition.multiple() {
+            evaluate(multiple.as_ref(), key, &x, &y, &mut k)?;
         }
         if let Some(at) = k.iter().position(|&k| k < 0.0) {
             return Err(Error::input(

@@ -45,7 +45,7 @@ fn between([a, b]: [f64; 2], t: f64) -> f64 {
 
 /// Evaluates a field and refuses what is not finite.
 pub(super) fn evaluate(field: &dyn Field, quantity: &str, x: &[f64], y: &[f64], out: &mut [f64]) -> Result<()> {
-    field.values(&Samples::at(x, y), out).map_err(|failure| Error::Callback { quantity: quantity.into(), failure })?;
+    field.values(&Samples::at(x, y), out).map_err(Error::callback(quantity))?;
     match out.iter().position(|value| !value.is_finite()) {
         None => Ok(()),
         Some(k) => {

@@ -109,13 +109,13 @@ impl FiniteElementSolution {
         let cells = self.rectangle.cells[0];
         let [h, k] = self.rectangle.spacing();
         let points = quadrature();
-        let callback = |failure| Error::Callback { quantity: "exact".into(), failure };
+        let callback = Error::callback("exact");
         let places = || (0..cells).flat_map(|i| points.iter().map(move |&(s, t, w)| (i, s, t, w)));
         let x: Vec<f64> = places().map(|(i, s, ..)| self.rectangle.x_at(i as f64 + s)).collect();
         let y: Vec<f64> = places().map(|(_, _, t, _)| self.rectangle.y_at(j as f64 + t)).collect();
         let [mut u, mut dx, mut dy] = [(); 3].map(|()| vec![0.0; x.len()]);
-        exact.values(&Samples::at(&x, &y), &mut u).map_err(callback)?;
-        let has_gradient = exact.gradients(&Samples::at(&x, &y), &mut dx, &mut dy).map_err(callback)?;
+        exact.values(&Samples::at(&x, &y), &mut u).map_err(&callback)?;
+        let has_gradient = exact.gradients(&Samples::at(&x, &y), &mut dx, &mut dy).map_err(&callback)?;
         let mut sum = Integrals { has_gradient, ..Integrals::default() };
         for (at, (i, s, t, weight)) in places().enumerate() {
             let triangle = self.triangle(i, j, s >= t);

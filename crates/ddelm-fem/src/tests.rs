@@ -1,9 +1,10 @@
 //! Tests of the whole solver: patch test, convergence, iterations, threads, refusals.
 
 use std::f64::consts::PI;
+use std::sync::Arc;
 
 use super::*;
-use ddelm::problem::field::{FieldRef, constant, function, function_with_gradient};
+use ddelm::problem::field::{FieldRef, Samples, constant, function, function_with_gradient};
 use ddelm::problem::model::{Condition, Diffusion, Equation};
 
 fn tensor(a11: FieldRef, a12: FieldRef, a22: FieldRef, reaction: Option<FieldRef>) -> Equation {
@@ -216,6 +217,17 @@ fn values_and_gradients_are_linear_in_each_triangle() {
 }
 
 #[test]
+fn lengths_that_differ_are_errors() {
+    let solution = solve(&zero_walls(Equation::poisson()), [0.0, 1.0], [0.0, 1.0], &Settings::new([4, 4])).unwrap();
+    let u: FieldRef = Arc::new(solution);
+    let (three, two) = ([0.1; 3], [0.1; 2]);
+    assert!(u.values(&Samples::at(&three, &two), &mut [0.0; 3]).is_err());
+    assert!(u.values(&Samples::at(&three, &three), &mut [0.0; 2]).is_err());
+    assert!(u.gradients(&Samples::at(&three, &three), &mut [0.0; 3], &mut [0.0; 2]).is_err());
+    assert!(u.values(&Samples::at(&three, &three), &mut [0.0; 3]).is_ok());
+}
+
+#[test]
 fn errors_are_relative_norms() {
     let zero = problem(Equation::poisson(), constant(0.0), dirichlet(&constant(0.0)));
     let solution = solve(&zero, [0.0, 2.0], [0.0, 1.0], &Settings::new([6, 5])).unwrap();
@@ -291,8 +303,9 @@ fn refuses_settings_without_a_meaning() {
     let good = Settings::new([8, 8]);
     assert_eq!(key([1.0, 0.0], good).as_deref(), Some("domain.x"));
     assert_eq!(key([0.0, f64::INFINITY], good).as_deref(), Some("domain.x"));
-    assert_eq!(key([0.0, 1.0], Settings::new([0, 8])).as_deref(), Some("finite_element.cells"));
-    assert_eq!(key([0.0, 1.0], Settings::new([usize::MAX, 2])).as_deref(), Some("finite_element.cells"));
+    for cells in [[0, 8], [usize::MAX, 2], [1 << 40, 1]] {
+        assert_eq!(key([0.0, 1.0], Settings::new(cells)).as_deref(), Some("finite_element.cells"));
+    }
     let tolerance = Settings { tolerance: f64::NAN, ..good };
     assert_eq!(key([0.0, 1.0], tolerance).as_deref(), Some("finite_element.tolerance"));
 }

@@ -56,7 +56,7 @@ fn row(laboratory: &Laboratory, number: u8, study: Study) -> Result<String> {
         let mut grid = Grid::over([0.0, 1.0, 0.0, 1.0], RESOLUTION);
         let (x, y) = grid.centres();
         grid.values = vec![0.0; x.len()];
-        let failed = |failure| Error::Callback { quantity: name.into(), failure };
+        let failed = Error::callback(name);
         field.values(&Samples::at(&x, &y), &mut grid.values).map_err(failed)?;
         Ok(grid)
     };

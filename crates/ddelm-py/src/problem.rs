@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use ddelm::problem::ConditionKind;
 use ddelm::problem::field::FieldRef;
 use ddelm::problem::materials::Materials;
 use ddelm::problem::{Data, Diffusion};
@@ -98,14 +97,7 @@ impl Problem {
     /// The kind of the condition on each part, as `condition` reads it.
     #[getter]
     fn conditions(&self) -> Vec<&'static str> {
-        let kind = |condition: &Condition| match condition.kind {
-            ConditionKind::Dirichlet => "dirichlet",
-            ConditionKind::Neumann => "neumann",
-            ConditionKind::Robin { .. } => "robin",
-            ConditionKind::SimplySupported => "simply_supported",
-            ConditionKind::Clamped => "clamped",
-        };
-        self.core.conditions.iter().map(kind).collect()
+        self.core.conditions.iter().map(Condition::name).collect()
     }
 
     /// The equation as people write it, with its coefficients below it.

@@ -125,7 +125,7 @@ fn estimated(solution: &Solution, s: usize) -> f64 {
 fn exact(problem: &Problem, x: &[f64], y: &[f64]) -> Result<Vec<f64>> {
     let mut values = vec![f64::NAN; x.len()];
     if let Some(exact) = &problem.exact {
-        let failed = |failure| Error::Callback { quantity: "exact.u".into(), failure };
+        let failed = Error::callback("exact.u");
         exact.values(&Samples::at(x, y), &mut values).map_err(failed)?;
     }
     Ok(values)

@@ -31,15 +31,13 @@ source = "f*(1 + c*x)"
 "#;
 
 const SIDES: &str = r#"
+domain = { x = [0, 1], y = [0, 1] }
 [boundary]
 dirichlet = "g*x + y*a"
 [boundary.right]
 robin = { coefficient = "k*(1 + y)", value = "g + x" }
 [boundary.top]
 neumann = "g*x*k"
-[domain]
-x = [0, 1]
-y = [0, 1]
 [output]
 integrals = { square = "integral(u^2*x + ux*g)", heat = "flux(right)", cold = "flux(left)", most = "max(u)" }
 [discretization]
@@ -123,75 +121,54 @@ const INSIDE: [&[f64]; 2] = [&[0.31, 0.77, 0.5, 0.12], &[0.42, 0.9, 0.05, 0.66]]
 #[test]
 fn unresolved_at_the_corners() {
     let text = r#"
-[parameters]
-f = 1.0
-a = 0.5
-c = 3.0
-[equation]
-diffusion = "1 + a*x*y"
-reaction = "c"
-source = "f"
-[boundary]
-dirichlet = 0
-[domain]
-x = [0, 1]
-y = [0, 1]
-[output]
-integrals = { mean = "integral(u)", heat = "flux(left)" }
-[discretization]
-subdomains = [2, 2]
-points = 8
+parameters = { f = 1.0, a = 0.5, c = 3.0 }
+equation = { diffusion = "1 + a*x*y", reaction = "c", source = "f" }
+boundary = { dirichlet = 0 }
+domain = { x = [0, 1], y = [0, 1] }
+output = { integrals = { mean = "integral(u)", heat = "flux(left)" } }
+discretization = { subdomains = [2, 2], points = 8 }
 "#;
     let parameters = [("f", 1.0), ("a", 0.5), ("c", 3.0)];
-    check("corners", &format!("{text}corners = \"none\"\n"), &parameters, INSIDE);
+    check("corners", &text.replace("points = 8", "points = 8, corners = \"none\""), &parameters, INSIDE);
     check("rings", text, &parameters, INSIDE);
 }
 
 #[test]
 fn tensors_advection_reaction_and_conditions_on_a_rectangle() {
     let parameters = [("a", 0.3), ("b", 0.4), ("c", 2.0), ("k", 1.5), ("f", 1.0), ("g", 0.7)];
-    check("rectangle", &format!("{GENERAL}{SIDES}"), &parameters, INSIDE);
+    check("rectangle", &format!("{SIDES}{GENERAL}"), &parameters, INSIDE);
 }
 
 #[test]
 fn disks() {
     let sides = r#"
-[boundary]
-robin = { coefficient = "k*(2 + y)", value = "g + x" }
-[domain]
-circle = { center = [0.5, 0.5], radius = 0.6 }
-[output]
-integrals = { square = "integral(u^2*x)", heat = "flux(boundary)" }
-[discretization]
-points = 10
+boundary = { robin = { coefficient = "k*(2 + y)", value = "g + x" } }
+domain = { circle = { center = [0.5, 0.5], radius = 0.6 } }
+output = { integrals = { square = "integral(u^2*x)", heat = "flux(boundary)" } }
+discretization = { points = 10 }
 "#;
     let parameters = [("a", 0.3), ("b", 0.4), ("c", 2.0), ("k", 1.5), ("f", 1.0), ("g", 0.7)];
-    check("disk", &format!("{GENERAL}{sides}"), &parameters, INSIDE);
+    check("disk", &format!("{sides}{GENERAL}"), &parameters, INSIDE);
 }
 
 #[test]
 fn regions() {
     let text = r#"
+parameters = { k = 10, s = 2 }
+boundary = { dirichlet = "y*s" }
+output = { integrals = { core = "integral(u^2, core)", heat = "flux(right)" } }
+discretization = { points = 10 }
 [domain]
 x = [-1, 1]
 y = [-1, 1]
 [[domain.region]]
 name = "core"
 circle = { center = [0, 0], radius = 0.5 }
-[parameters]
-k = 10
-s = 2
 [equation]
 source = "s*x"
 [equation.regions.core]
 diffusion = "k*(1 + x^2)"
 source = "s*k"
-[boundary]
-dirichlet = "y*s"
-[output]
-integrals = { core = "integral(u^2, core)", heat = "flux(right)" }
-[discretization]
-points = 10
 "#;
     check("region", text, &[("k", 10.0), ("s", 2.0)], [&[0.3, -0.7], &[0.1, 0.8]]);
 }
@@ -199,24 +176,14 @@ points = 10
 #[test]
 fn plates() {
     let text = r#"
-[domain]
-x = [0, 1]
-y = [0, 1]
-[parameters]
-d = 2
-q = 3
-m = 0.5
+domain = { x = [0, 1], y = [0, 1] }
+parameters = { d = 2, q = 3, m = 0.5 }
+boundary = { dirichlet = "m*x", laplacian = "m*y" }
+output = { integrals = { mean = "integral(u)" } }
+discretization = { subdomains = [2, 2], points = 12 }
 [equation.plate]
 rigidity = "d"
 load = "q*(1 + x)"
-[boundary]
-dirichlet = "m*x"
-laplacian = "m*y"
-[output]
-integrals = { mean = "integral(u)" }
-[discretization]
-subdomains = [2, 2]
-points = 12
 "#;
     check("plate", text, &[("d", 2.0), ("q", 3.0), ("m", 0.5)], [&[0.3, 0.7], &[0.1, 0.8]]);
 }
@@ -225,16 +192,11 @@ points = 12
 #[test]
 fn a_given_mean() {
     let text = r#"
-[domain]
-x = [0, 1]
-y = [0, 1]
-[parameters]
-k = 2
-s = 1.5
-g = 0.7
-[equation]
-diffusion = "1 + k*x*y"
-source = "s*cos(pi*x) - 2*g"
+domain = { x = [0, 1], y = [0, 1] }
+parameters = { k = 2, s = 1.5, g = 0.7 }
+equation = { diffusion = "1 + k*x*y", source = "s*cos(pi*x) - 2*g" }
+output = { integrals = { square = "integral(u^2*x)", heat = "integral(ux*y)", most = "max(u)" } }
+discretization = { subdomains = [2, 3], points = 14, corners = "none" }
 [boundary]
 mean = 0.3
 neumann = 0
@@ -242,12 +204,6 @@ neumann = 0
 neumann = "g*(1 + cos(pi*y)*k)"
 [boundary.top]
 neumann = "g*(1 + sin(2*pi*x)*s)"
-[output]
-integrals = { square = "integral(u^2*x)", heat = "integral(ux*y)", most = "max(u)" }
-[discretization]
-subdomains = [2, 3]
-points = 14
-corners = "none"
 "#;
     check("mean", text, &[("k", 2.0), ("s", 1.5), ("g", 0.7)], INSIDE);
     let base = case(text, &[]);
@@ -265,22 +221,12 @@ corners = "none"
 #[test]
 fn a_given_mean_and_rings() {
     let text = r#"
-[domain]
-polygon = [[0, 0], [1, 0], [1, 1], [-1, 1], [-1, -1], [0, -1]]
-[parameters]
-k = 2
-s = 1.5
-[equation]
-diffusion = "1 + k*(x + 1)*(y + 1)/8"
-source = "40*s*sin(2*pi*x)"
-[boundary]
-mean = 0.3
-neumann = 0
-[output]
-integrals = { square = "integral(u^2*x)", most = "max(u)" }
-[discretization]
-points = 14
-corners = "auto"
+domain = { polygon = [[0, 0], [1, 0], [1, 1], [-1, 1], [-1, -1], [0, -1]] }
+parameters = { k = 2, s = 1.5 }
+equation = { diffusion = "1 + k*(x + 1)*(y + 1)/8", source = "40*s*sin(2*pi*x)" }
+boundary = { mean = 0.3, neumann = 0 }
+output = { integrals = { square = "integral(u^2*x)", most = "max(u)" } }
+discretization = { points = 14, corners = "auto" }
 "#;
     assert!(solver(&case(text, &[])).solve().unwrap().report.rings > 0);
     let points: [&[f64]; 2] = [&[0.31, -0.77, -0.5], &[0.42, 0.9, -0.05]];
@@ -304,11 +250,12 @@ fn differences_of(name: &str) -> f64 {
 #[test]
 fn nonlinear_problems() {
     let common = r#"
-[parameters]
-a = 0.5
-b = 1.2
-f = 2.0
-g = 0.7
+parameters = { a = 0.5, b = 1.2, f = 2.0, g = 0.7 }
+domain = { x = [0, 1], y = [0, 1] }
+discretization = { subdomains = [2, 2], points = 16, corners = "none", estimate = false }
+output = { integrals = { square = "integral(u^2*x + ux*g)", heat = "flux(right)" } }
+[boundary]
+dirichlet = "w + (g - 0.7)*x"
 [functions]
 w = "sin(3*x + y)*exp(y)"
 wx = "3*cos(3*x + y)*exp(y)"
@@ -317,18 +264,6 @@ wxy = "3*(cos(3*x + y) - sin(3*x + y))*exp(y)"
 lap = "(2*cos(3*x + y) - 9*sin(3*x + y))*exp(y)"
 s = "wx^2 + wy^2"
 bend = "-9*w*wx^2 + 2*wx*wy*wxy + 2*cos(3*x + y)*exp(y)*wy^2"
-[domain]
-x = [0, 1]
-y = [0, 1]
-[discretization]
-subdomains = [2, 2]
-points = 16
-corners = "none"
-estimate = false
-[output]
-integrals = { square = "integral(u^2*x + ux*g)", heat = "flux(right)" }
-[boundary]
-dirichlet = "w + (g - 0.7)*x"
 "#;
     for (name, problem) in [
         (
@@ -376,25 +311,15 @@ source = "-lap*f/2"
 #[test]
 fn a_linear_problem_by_newtons_method() {
     let text = r#"
-[parameters]
-b = 1.2
-g = 0.7
-[domain]
-x = [0, 1]
-y = [0, 1]
-[equation]
-source = "1"
+parameters = { b = 1.2, g = 0.7 }
+domain = { x = [0, 1], y = [0, 1] }
+equation = { source = "1" }
+output = { integrals = { square = "integral(u^2*x)", heat = "flux(right)" } }
+discretization = { subdomains = [2, 2], points = 16, corners = "none", estimate = false }
 [boundary]
 dirichlet = "g*x"
 [boundary.right]
 robin = { coefficient = "1 + b*y", value = "1" }
-[output]
-integrals = { square = "integral(u^2*x)", heat = "flux(right)" }
-[discretization]
-subdomains = [2, 2]
-points = 16
-corners = "none"
-estimate = false
 "#;
     let nonlinear = text.replace("value = \"1\"", "value = \"1 + 0*u\"");
     let points = [0.31, 0.77, 0.5];
@@ -412,23 +337,12 @@ estimate = false
 #[test]
 fn nonlinear_problems_that_are_not_resolved() {
     let common = r#"
-[parameters]
-a = 0.5
-b = 1.2
-f = 5.0
-k = 1.0
-[domain]
-x = [0, 1]
-y = [0, 1]
-[output]
-integrals = { square = "integral(u^2*x + ux*a)", heat = "flux(right)" }
+parameters = { a = 0.5, b = 1.2, f = 5.0, k = 1.0 }
+domain = { x = [0, 1], y = [0, 1] }
+output = { integrals = { square = "integral(u^2*x + ux*a)", heat = "flux(right)" } }
+discretization = { subdomains = [2, 2], points = 8, corners = "none", estimate = false }
 [boundary]
 dirichlet = 0
-[discretization]
-subdomains = [2, 2]
-points = 8
-corners = "none"
-estimate = false
 "#;
     for (name, problem) in [
         ("diffusion", "[equation]\ndiffusion = \"k + a*u^2\"\nreaction = \"b*u\"\nsource = \"f\"\n"),
@@ -453,27 +367,16 @@ estimate = false
 #[test]
 fn nonlinear_problems_with_resolved_derivatives() {
     let text = r#"
-[parameters]
-a = 0.5
-b = 1.2
-g = 0.7
+parameters = { a = 0.5, b = 1.2, g = 0.7 }
+domain = { x = [0, 1], y = [0, 1] }
+discretization = { subdomains = [2, 2], points = 16, corners = "none", estimate = false }
+output = { integrals = { square = "integral(u^2*x + ux*g)", heat = "flux(right)" } }
+boundary = { dirichlet = "g*w" }
 [functions]
 w = "sin(3*x + y)*exp(y)"
 wx = "3*cos(3*x + y)*exp(y)"
 wy = "(cos(3*x + y) + sin(3*x + y))*exp(y)"
 lap = "(2*cos(3*x + y) - 9*sin(3*x + y))*exp(y)"
-[domain]
-x = [0, 1]
-y = [0, 1]
-[discretization]
-subdomains = [2, 2]
-points = 16
-corners = "none"
-estimate = false
-[output]
-integrals = { square = "integral(u^2*x + ux*g)", heat = "flux(right)" }
-[boundary]
-dirichlet = "g*w"
 [equation]
 diffusion = "1 + a*u^2"
 reaction = "b*u"
@@ -499,7 +402,7 @@ fn a_nonlinear_solution_needs_the_settings_that_it_was_found_with() {
 /// a difference.
 #[test]
 fn fields_change_in_any_direction() {
-    let base = case(&format!("{GENERAL}{SIDES}"), &[]);
+    let base = case(&format!("{SIDES}{GENERAL}"), &[]);
     let adjoint_solver = solver(&base);
     let adjoint = adjoint_solver.adjoint(&base.problem.data(), &Silent).unwrap();
     let gradient = adjoint.gradient(&base.functionals[1].1, &Silent).unwrap();

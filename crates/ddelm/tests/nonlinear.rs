@@ -140,19 +140,11 @@ fn an_l_shape() {
 }
 
 const SCHERK: &str = r#"
-[domain]
-x = [-1.0, 1.0]
-y = [-1.0, 1.0]
-[discretization]
-subdomains = [4, 4]
-points = 16
-[equation]
-diffusion = "1/sqrt(1 + ux^2 + uy^2)"
-source = 0
-[boundary]
-dirichlet = "log(cos(y)/cos(x))"
-[exact]
-u = "log(cos(y)/cos(x))"
+domain = { x = [-1.0, 1.0], y = [-1.0, 1.0] }
+discretization = { subdomains = [4, 4], points = 16 }
+equation = { diffusion = "1/sqrt(1 + ux^2 + uy^2)", source = 0 }
+boundary = { dirichlet = "log(cos(y)/cos(x))" }
+exact = { u = "log(cos(y)/cos(x))" }
 "#;
 
 /// `-Laplacian u = exp(u)` with `u = log(8 b) - 2 log(1 + b r^2)`: on the unit disk it vanishes on the boundary for
@@ -236,19 +228,11 @@ fn degenerate_p_laplacian() {
 }
 
 const BRATU: &str = r#"
-[domain]
-x = [0.0, 1.0]
-y = [0.0, 1.0]
-[parameters]
-lambda = 1.0
-[equation]
-source = "lambda*exp(u)"
-[boundary]
-dirichlet = 0
-[discretization]
-subdomains = [3, 3]
-points = 12
-estimate = false
+domain = { x = [0.0, 1.0], y = [0.0, 1.0] }
+parameters = { lambda = 1.0 }
+equation = { source = "lambda*exp(u)" }
+boundary = { dirichlet = 0 }
+discretization = { subdomains = [3, 3], points = 12, estimate = false }
 "#;
 
 #[test]

@@ -16,26 +16,15 @@ fn error_at_the_end(text: &str) -> (f64, Report) {
 
 /// Heat with a variable coefficient and boundary values that move, u = sin(2 pi x) e^y cos(5 t).
 const HEAT: &str = r#"
-    [domain]
-    x = [0.0, 1.0]
-    y = [0.0, 1.0]
+    domain = { x = [0.0, 1.0], y = [0.0, 1.0] }
+    equation = { diffusion = "1 + x/2 + y/4", source = "-5*sin(5*t)*v(x, y) - cos(5*t)*lv(x, y)" }
+    boundary = { dirichlet = "v(x, y)*cos(5*t)" }
+    exact = { u = "v(x, y)*cos(5*t)" }
+    time = { end = 1.0, initial = "v(x, y)", steps = 400 }
+    discretization = { subdomains = [2, 2], points = 16 }
     [functions]
     v = "sin(2*pi*x)*exp(y)"
     lv = "(1 + x/2 + y/4)*(1 - 4*pi^2)*v(x, y) + pi*cos(2*pi*x)*exp(y) + v(x, y)/4"
-    [equation]
-    diffusion = "1 + x/2 + y/4"
-    source = "-5*sin(5*t)*v(x, y) - cos(5*t)*lv(x, y)"
-    [boundary]
-    dirichlet = "v(x, y)*cos(5*t)"
-    [exact]
-    u = "v(x, y)*cos(5*t)"
-    [time]
-    end = 1.0
-    initial = "v(x, y)"
-    steps = 400
-    [discretization]
-    subdomains = [2, 2]
-    points = 16
 "#;
 
 #[test]
@@ -52,7 +41,7 @@ fn four_hundred_steps_with_moving_boundary_values_take_one_factorization() {
 fn every_formula_has_its_order() {
     for order in 1..=4 {
         let error = |steps: usize| {
-            let text = HEAT.replace("steps = 400", &format!("steps = {steps}\nmethod = \"bdf{order}\""));
+            let text = HEAT.replace("steps = 400", &format!("steps = {steps}, method = \"bdf{order}\""));
             error_at_the_end(&text.replace("points = 16", "points = 14")).0
         };
         let (coarse, fine) = (error(20), error(40));
@@ -81,27 +70,14 @@ fn noise_does_not_grow_in_two_thousand_steps_of_any_size() {
 fn the_front_of_allen_and_cahn_moves_as_it_should() {
     // u_t = Laplacian u + (u - u^3) / eps^2, here in units in which eps = 0.1 stands in the diffusion.
     let text = r#"
-        [domain]
-        x = [0.0, 1.0]
-        y = [0.0, 1.0]
-        [parameters]
-        eps = 0.1
-        [functions]
-        front = "0.5*(1 - tanh(((x + y)/sqrt(2) - 0.3 - 3*eps/sqrt(2)*t)/(2*sqrt(2)*eps)))"
-        [equation]
-        diffusion = "eps^2"
-        source = "u - u^3"
-        [boundary]
-        dirichlet = "front"
-        [exact]
-        u = "front"
-        [time]
-        end = 1.0
-        initial = "front"
-        steps = 400
-        [discretization]
-        subdomains = [4, 4]
-        points = 16
+        domain = { x = [0.0, 1.0], y = [0.0, 1.0] }
+        parameters = { eps = 0.1 }
+        functions = { front = "0.5*(1 - tanh(((x + y)/sqrt(2) - 0.3 - 3*eps/sqrt(2)*t)/(2*sqrt(2)*eps)))" }
+        equation = { diffusion = "eps^2", source = "u - u^3" }
+        boundary = { dirichlet = "front" }
+        exact = { u = "front" }
+        time = { end = 1.0, initial = "front", steps = 400 }
+        discretization = { subdomains = [4, 4], points = 16 }
     "#;
     let (error, report) = error_at_the_end(text);
     println!("error {error:.1e}, {:?}", report.time);
@@ -110,7 +86,7 @@ fn the_front_of_allen_and_cahn_moves_as_it_should() {
 
 #[test]
 fn output_between_the_steps_is_as_good_as_at_them() {
-    let text = HEAT.replace("steps = 400", "steps = 100\ntimes = [0.003, 0.1234, 0.5, 0.987]");
+    let text = HEAT.replace("steps = 400", "steps = 100, times = [0.003, 0.1234, 0.5, 0.987]");
     let moments = evolve(&text);
     let times: Vec<f64> = moments.iter().map(|moment| moment.t).collect();
     assert_eq!(times, [0.003, 0.1234, 0.5, 0.987, 1.0]);
@@ -136,7 +112,7 @@ fn the_error_at_the_end_is_estimated_in_time_and_space() {
     for (steps, points) in [(24, 14), (100, 6), (9, 10), (5, 10)] {
         let text = HEAT
             .replace("steps = 400", &format!("steps = {steps}"))
-            .replace("points = 16", &format!("points = {points}\nestimate = true"));
+            .replace("points = 16", &format!("points = {points}, estimate = true"));
         let (error, report) = error_at_the_end(&text);
         let estimate = report.estimate.unwrap().l2;
         println!("{steps} steps, {points} points: error {error:.1e}, estimate {estimate:.1e}, {:?}", report.time);
@@ -191,24 +167,12 @@ fn a_tolerance_below_rounding_is_not_reached_with_a_million_steps() {
 fn coefficients_that_depend_on_time_are_factored_again() {
     // u = (1 + t) x^2, a = 1 + t y: u_t = x^2, div(a grad u) = 2 (1 + t y)(1 + t).
     let text = r#"
-        [domain]
-        x = [0.0, 1.0]
-        y = [0.0, 1.0]
-        [equation]
-        diffusion = "1 + t*y"
-        source = "x^2 - 2*(1 + t*y)*(1 + t)"
-        [boundary]
-        dirichlet = "(1 + t)*x^2"
-        [exact]
-        u = "(1 + t)*x^2"
-        [time]
-        end = 0.5
-        initial = "x^2"
-        steps = 6
-        method = "bdf2"
-        [discretization]
-        subdomains = [2, 2]
-        points = 8
+        domain = { x = [0.0, 1.0], y = [0.0, 1.0] }
+        equation = { diffusion = "1 + t*y", source = "x^2 - 2*(1 + t*y)*(1 + t)" }
+        boundary = { dirichlet = "(1 + t)*x^2" }
+        exact = { u = "(1 + t)*x^2" }
+        time = { end = 0.5, initial = "x^2", steps = 6, method = "bdf2" }
+        discretization = { subdomains = [2, 2], points = 8 }
     "#;
     let (error, report) = error_at_the_end(text);
     assert!(error < 1e-10, "{error:.1e}");
@@ -220,12 +184,12 @@ fn what_cannot_be_carried_out_is_refused_with_the_reason() {
     for (from, to, word) in [
         ("end = 1.0", "end = 0.0", "after the start"),
         ("steps = 400", "steps = 2", "steps"),
-        ("steps = 400", "", "steps"),
-        ("steps = 400", "steps = 4\ntolerance = 1e-3", "tolerance"),
-        ("steps = 400", "steps = 4\nmethod = \"newmark\"", "self-adjoint"),
-        ("steps = 400", "steps = 400\ntimes = [2.0]", "after the end"),
-        ("initial = \"v(x, y)\"", "", "initial"),
-        ("[domain]", "preset = \"paper\"\n[domain]", "share"),
+        (", steps = 400", "", "steps"),
+        ("steps = 400", "steps = 4, tolerance = 1e-3", "tolerance"),
+        ("steps = 400", "steps = 4, method = \"newmark\"", "self-adjoint"),
+        ("steps = 400", "steps = 400, times = [2.0]", "after the end"),
+        ("initial = \"v(x, y)\", ", "", "initial"),
+        ("domain =", "preset = \"paper\"\ndomain =", "share"),
     ] {
         let message = ProblemFile::new(HEAT.replace(from, to)).case().err().map(|error| error.to_string());
         assert!(message.as_deref().unwrap_or_default().contains(word), "{to}: {message:?}");
@@ -238,33 +202,23 @@ fn what_cannot_be_carried_out_is_refused_with_the_reason() {
 /// u_t = div((1 + u^2) grad u) + f with u = cos(t) sin(3 x + y) exp(y) / 2, a flux on the right that depends on u, and a coefficient
 /// on the left that does.
 const NONLINEAR: &str = r#"
-    [domain]
-    x = [0.0, 1.0]
-    y = [0.0, 1.0]
+    domain = { x = [0.0, 1.0], y = [0.0, 1.0] }
+    equation = { diffusion = "1 + u^2", source = "wt - (1 + w^2)*lap - 2*w*(wx^2 + wy^2)" }
+    exact = { u = "w" }
+    time = { end = 1.0, initial = "0.5*sin(3*x + y)*exp(y)", steps = 100 }
+    discretization = { subdomains = [2, 2], points = 14 }
     [functions]
     w = "0.5*sin(3*x + y)*exp(y)*cos(t)"
     wt = "-0.5*sin(3*x + y)*exp(y)*sin(t)"
     wx = "1.5*cos(3*x + y)*exp(y)*cos(t)"
     wy = "0.5*(cos(3*x + y) + sin(3*x + y))*exp(y)*cos(t)"
     lap = "0.5*(2*cos(3*x + y) - 9*sin(3*x + y))*exp(y)*cos(t)"
-    [equation]
-    diffusion = "1 + u^2"
-    source = "wt - (1 + w^2)*lap - 2*w*(wx^2 + wy^2)"
     [boundary]
     dirichlet = "w"
     [boundary.right]
     neumann = "(1 + w^2)*wx + w^3 - u^3"
     [boundary.left]
     robin = { coefficient = "1 + u^2", value = "-(1 + w^2)*wx + w + w^3" }
-    [exact]
-    u = "w"
-    [time]
-    end = 1.0
-    initial = "0.5*sin(3*x + y)*exp(y)"
-    steps = 100
-    [discretization]
-    subdomains = [2, 2]
-    points = 14
 "#;
 
 #[test]
@@ -278,7 +232,7 @@ fn a_diffusion_that_depends_on_u_is_implicit() {
     let (coarse, _) = error_at_the_end(&NONLINEAR.replace("steps = 100", "steps = 50"));
     let rate = (coarse / error).log2();
     assert!(rate > 3.4, "{coarse:.1e}, {error:.1e}");
-    let between = NONLINEAR.replace("steps = 100", "steps = 100\ntimes = [0.003, 0.777]");
+    let between = NONLINEAR.replace("steps = 100", "steps = 100, times = [0.003, 0.777]");
     for moment in evolve(&between) {
         let error = moment.solution.report.errors.unwrap().l2;
         assert!(error < 1e-7, "t = {}: {error:.1e}", moment.t);
@@ -289,28 +243,16 @@ fn a_diffusion_that_depends_on_u_is_implicit() {
 fn a_stiff_source_is_implicit_where_asked() {
     // u' = 1e6 (cos t - u^3): extrapolated, it explodes.
     let text = r#"
-        [domain]
-        x = [0.0, 1.0]
-        y = [0.0, 1.0]
-        [equation]
-        diffusion = "1e-3"
-        source = "1e6*(cos(t)^3 - u^3) - sin(t)"
-        [boundary]
-        neumann = 0
-        [exact]
-        u = "cos(t)"
-        [time]
-        end = 1.0
-        initial = "1"
-        steps = 50
-        nonlinear = "implicit"
-        [discretization]
-        subdomains = [2, 2]
-        points = 8
+        domain = { x = [0.0, 1.0], y = [0.0, 1.0] }
+        equation = { diffusion = "1e-3", source = "1e6*(cos(t)^3 - u^3) - sin(t)" }
+        boundary = { neumann = 0 }
+        exact = { u = "cos(t)" }
+        time = { end = 1.0, initial = "1", steps = 50, nonlinear = "implicit" }
+        discretization = { subdomains = [2, 2], points = 8 }
     "#;
     let (error, _) = error_at_the_end(text);
     assert!(error < 1e-8, "{error:.1e}");
-    let extrapolated = ProblemFile::new(text.replace("nonlinear = \"implicit\"", ""));
+    let extrapolated = ProblemFile::new(text.replace(", nonlinear = \"implicit\"", ""));
     let failed = extrapolated.case().and_then(|case| case.evolve(&Silent));
     let wrong = |moments: Vec<Moment>| moments.last().unwrap().solution.report.errors.unwrap().l2 > 1.0;
     assert!(failed.map_or(true, wrong));

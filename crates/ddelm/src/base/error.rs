@@ -176,6 +176,11 @@ impl Error {
         Error::Input { key: key.into(), value: value.to_string(), problem: problem.into(), hint: hint.into() }
     }
 
+    /// Names what a function of the caller's that failed was to give.
+    pub fn callback(quantity: &str) -> impl Fn(Failure) -> Self {
+        move |failure| Error::Callback { quantity: quantity.into(), failure }
+    }
+
     /// What to do about it, if there is something to say.
     pub fn hint(&self) -> Option<&str> {
         match self {

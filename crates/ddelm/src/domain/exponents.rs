@@ -32,6 +32,7 @@ use crate::algebra::quadrature::gauss;
 use crate::base::error::{Error, Result};
 use crate::domain::map::Point;
 use crate::domain::plane::{cross, dot, norm, subtract};
+use crate::problem::model::Condition;
 
 /// A sector about a vertex, with a constant tensor.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,6 +50,13 @@ pub enum Ray {
     Value,
     /// The flux, or the flux and a multiple of u, which is of lower order.
     Flux,
+}
+
+impl Ray {
+    /// What a condition gives.
+    pub fn of(condition: &Condition) -> Self {
+        if condition.is_essential() { Ray::Value } else { Ray::Flux }
+    }
 }
 
 /// What the sectors of a vertex end with.

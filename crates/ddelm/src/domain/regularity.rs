@@ -26,7 +26,6 @@ use crate::base::error::{Error, Result};
 use crate::domain::exponents::{Ends, Exponent, LARGEST, Ray, exponents, is_elliptic};
 use crate::domain::series::Series;
 use crate::domain::vertex::{BoundarySide, Vertex, sector};
-use crate::problem::model::ConditionKind;
 
 /// What a vertex needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -74,10 +73,7 @@ impl Detector {
         if !sectors.iter().all(|sector| is_elliptic(sector.tensor)) {
             return Ok(Regularity::Smooth);
         }
-        let ray = |side: &BoundarySide| match side.condition.kind {
-            ConditionKind::Neumann | ConditionKind::Robin { .. } => Ray::Flux,
-            _ => Ray::Value,
-        };
+        let ray = |side: &BoundarySide| Ray::of(side.condition);
         let ends = vertex.sides.as_ref().map_or(Ends::Closed, |sides| Ends::Rays(sides.each_ref().map(ray)));
         let found = exponents(&sectors, ends)?;
         let rings = Regularity::Rings { exponent: found.first().map_or(LARGEST, |exponent| exponent.re) };

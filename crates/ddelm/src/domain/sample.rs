@@ -115,9 +115,7 @@ impl Sample {
 
     pub(crate) fn raw_values(&self, field: &dyn Field, key: &str, subdomain: usize) -> Result<Vec<f64>> {
         let mut out = vec![0.0; self.x.len()];
-        field
-            .values(&self.samples(subdomain), &mut out)
-            .map_err(|failure| Error::Callback { quantity: key.into(), failure })?;
+        field.values(&self.samples(subdomain), &mut out).map_err(Error::callback(key))?;
         Ok(out)
     }
 

@@ -20,7 +20,6 @@ use crate::domain::vertex::{
     BoundarySide, Material, Vertex, conormal, diffusion, sample, sector, straight_side, tensor,
 };
 use crate::problem::field::{Field, FieldRef};
-use crate::problem::model::ConditionKind;
 
 /// A residual of so many roundings of the data is none.
 const ROUNDINGS: f64 = 32.0;
@@ -185,9 +184,7 @@ fn gradient(field: &dyn Field, points: &Sample, radius: f64) -> Result<[Vec<f64>
     let n = points.x.len();
     let (mut dx, mut dy) = (vec![0.0; n], vec![0.0; n]);
     let key = "equation.diffusion";
-    let known = field
-        .gradients(&points.samples(0), &mut dx, &mut dy)
-        .map_err(|failure| Error::Callback { quantity: key.into(), failure })?;
+    let known = field.gradients(&points.samples(0), &mut dx, &mut dy).map_err(Error::callback(key))?;
     if known {
         return Ok([dx, dy]);
     }
@@ -301,11 +298,11 @@ impl Rows<'_> {
         let points = sample(self.vertex, &offsets);
         let a = tensor(material.equation, &points)?;
         let g = points.values(side.condition.values[0].as_ref(), "boundary", 0)?;
-        let k = match &side.condition.kind {
-            ConditionKind::Robin { coefficient } => points.values(coefficient.as_ref(), "boundary", 0)?,
-            _ => vec![0.0; g.len()],
+        let k = match side.condition.multiple() {
+            Some(k) => points.values(k.as_ref(), "boundary", 0)?,
+            None => vec![0.0; g.len()],
         };
-        let of_flux = matches!(side.condition.kind, ConditionKind::Neumann | ConditionKind::Robin { .. });
+        let of_flux = !side.condition.is_essential();
         for (i, &at) in offsets.iter().enumerate() {
             let at_point = a.each_ref().map(|v| v[i]);
             let (weights, scale) = if of_flux {

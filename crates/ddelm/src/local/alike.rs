@@ -11,7 +11,8 @@ use crate::domain::forest::Span;
 use crate::domain::map::Form;
 use crate::local::operator::EdgeUnits;
 use crate::local::places::Scene;
-use crate::problem::model::{Condition, ConditionKind};
+use crate::problem::model::Condition;
+use crate::problem::operators::BoundaryRow;
 
 /// For each of some subdomains the place in the list of the first one with the same rows: its own, if none is known to have them.
 /// Nodes are those of sides, not of corners.
@@ -71,12 +72,12 @@ fn add_form(form: &Form, up_to_motions: bool, out: &mut Vec<u64>) {
 
 /// What the rows of a condition depend on; `None` where that varies.
 fn add_condition(condition: &Condition, out: &mut Vec<u64>) -> Option<()> {
-    match &condition.kind {
-        ConditionKind::Dirichlet => out.push(0),
-        ConditionKind::Neumann => out.push(1),
-        ConditionKind::Robin { coefficient } => out.extend([2, coefficient.constant()?.to_bits()]),
-        ConditionKind::SimplySupported => out.push(3),
-        ConditionKind::Clamped => out.push(4),
+    for row in condition.rows() {
+        match row {
+            BoundaryRow::Trace(pair) => out.extend([0, pair as u64]),
+            BoundaryRow::Flux(None) => out.push(1),
+            BoundaryRow::Flux(Some(multiple)) => out.extend([2, multiple.constant()?.to_bits()]),
+        }
     }
     Some(())
 }

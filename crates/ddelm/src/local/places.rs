@@ -106,9 +106,8 @@ impl Coefficients for Places<'_> {
         if field.constant().is_some() {
             return Ok([dx, dy]);
         }
-        let known = field
-            .gradients(&self.sample().samples(self.number), &mut dx, &mut dy)
-            .map_err(|failure| Error::Callback { quantity: key.into(), failure })?;
+        let known =
+            field.gradients(&self.sample().samples(self.number), &mut dx, &mut dy).map_err(Error::callback(key))?;
         if !known {
             let map = self.place.map.as_ref();
             let fit = Interpolant::adaptive(map.shape(), |xi| {
@@ -156,9 +155,7 @@ impl Coefficients for Places<'_> {
             (jets.first[X], jets.first[Y]) = (dx, dy);
             return Ok(jets);
         }
-        let known = field
-            .jets(&self.sample().samples(self.number), &mut jets)
-            .map_err(|failure| Error::Callback { quantity: key.into(), failure })?;
+        let known = field.jets(&self.sample().samples(self.number), &mut jets).map_err(Error::callback(key))?;
         if !known {
             return Err(without_derivatives(key, field));
         }

@@ -15,7 +15,7 @@ use crate::domain::decomposition::Decomposition;
 use crate::domain::map::Point;
 use crate::local::places::Places;
 use crate::problem::field::FieldRef;
-use crate::problem::model::{ConditionKind, Diffusion, Problem};
+use crate::problem::model::{Condition, Diffusion, Problem};
 use crate::problem::operators::Coefficients;
 
 /// Cotangents at points of one subdomain.
@@ -154,10 +154,7 @@ impl Sensitivities {
         // In the order of `Sensitivities::all`.
         let equation = problem.equation.fields().into_iter().map(|(_, field)| Some(field));
         let values = problem.conditions.iter().flat_map(|condition| &condition.values).map(Some);
-        let robin = problem.conditions.iter().map(|condition| match &condition.kind {
-            ConditionKind::Robin { coefficient } => Some(coefficient),
-            _ => None,
-        });
+        let robin = problem.conditions.iter().map(Condition::multiple);
         let fields = std::iter::once(Some(&problem.source)).chain(equation).chain(values).chain(robin);
         for ((mine, theirs), field) in self.all().zip(others.all()).zip(fields) {
             if field.is_some_and(&some) {

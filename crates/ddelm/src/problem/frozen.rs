@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::base::error::Error;
 use crate::problem::field::{Dependence, Failure, Field, FieldRef, FirstDerivatives, Jets, Samples};
-use crate::problem::model::{ConditionKind, Data, Equation, Problem};
+use crate::problem::model::{Condition, Data, Equation, Problem};
 
 struct Frozen {
     field: FieldRef,
@@ -93,7 +93,8 @@ impl Problem {
     pub fn check_steady(&self) -> Result<(), Error> {
         let data = self.data();
         let named = self.equation.fields().into_iter().map(|(key, field)| (key.to_string(), field.clone()));
-        let boundary = data.boundary.into_iter().flatten().chain(self.robin_coefficients().cloned());
+        let multiples = self.conditions.iter().filter_map(Condition::multiple).cloned();
+        let boundary = data.boundary.into_iter().flatten().chain(multiples);
         let all = named
             .chain([("equation.source".to_string(), data.source)])
             .chain(boundary.map(|field| ("boundary".to_string(), field)))
@@ -108,17 +109,10 @@ impl Problem {
         }
     }
 
-    fn robin_coefficients(&self) -> impl Iterator<Item = &FieldRef> {
-        self.conditions.iter().filter_map(|condition| match &condition.kind {
-            ConditionKind::Robin { coefficient } => Some(coefficient),
-            _ => None,
-        })
-    }
-
     /// Whether a coefficient of the equation or of a condition depends on the time, so that every step has its own operator.
     pub fn operator_varies(&self) -> bool {
         let equation = self.equation.fields().into_iter().map(|(_, field)| field);
-        equation.chain(self.robin_coefficients()).any(|field| field.depends_on().time)
+        equation.chain(self.conditions.iter().filter_map(Condition::multiple)).any(|field| field.depends_on().time)
     }
 }
 
@@ -127,7 +121,6 @@ mod tests {
     use super::*;
     use crate::problem::expression::{Formula, Names, Variables};
     use crate::problem::field::constant;
-    use crate::problem::model::Condition;
 
     #[test]
     fn a_problem_at_a_time_knows_no_other() {

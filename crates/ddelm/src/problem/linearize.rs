@@ -16,7 +16,7 @@ use crate::base::error::{Error, Result};
 use crate::problem::ellipticity;
 use crate::problem::field::{FieldRef, State};
 use crate::problem::jets::{Jets, U, UX, UY, VARIABLES, X, Y, pair};
-use crate::problem::model::{Condition, ConditionKind, Diffusion, Equation, Problem};
+use crate::problem::model::{Condition, Diffusion, Equation, Problem};
 use crate::problem::operators::{BoundaryRow, Coefficients};
 
 const DIFFUSION: &str = "equation.diffusion";
@@ -34,13 +34,7 @@ impl Problem {
     /// Whether anything in it depends on the solution.
     pub fn is_nonlinear(&self) -> bool {
         let on_state = |field: &FieldRef| field.depends_on().state;
-        let in_condition = |condition: &Condition| {
-            let coefficient = match &condition.kind {
-                ConditionKind::Robin { coefficient } => Some(coefficient),
-                _ => None,
-            };
-            condition.values.iter().chain(coefficient).any(on_state)
-        };
+        let in_condition = |condition: &Condition| condition.values.iter().chain(condition.multiple()).any(on_state);
         self.equation.fields().into_iter().any(|(_, field)| on_state(field))
             || on_state(&self.source)
             || self.conditions.iter().any(in_condition)
@@ -160,16 +154,13 @@ impl Problem {
     /// messages.
     pub fn condition_terms(&self, condition: &Condition, key: &str, at: &dyn Coefficients) -> Result<Vec<Symbol>> {
         let count = at.points().0.len();
-        let coefficient = match condition.row(0) {
-            BoundaryRow::Flux(coefficient) => coefficient,
-            BoundaryRow::Trace(_) => None,
-        };
+        let multiple = condition.multiple();
         let Some(state) = at.state() else {
-            let Some(k) = coefficient else { return Ok(vec![Symbol::ZERO; count]) };
+            let Some(k) = multiple else { return Ok(vec![Symbol::ZERO; count]) };
             return Ok(at.boundary_values(k, key)?.into_iter().map(|k| Symbol::TRACE.scaled(k)).collect());
         };
         let mut terms = Jets::new(count);
-        if let Some(k) = coefficient {
+        if let Some(k) = multiple {
             let k = match k.depends_on().state {
                 true => at.jets(k, key)?,
                 false => Jets { value: at.boundary_values(k, key)?, ..Jets::new(count) },

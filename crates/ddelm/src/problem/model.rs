@@ -141,14 +141,9 @@ impl Problem {
     /// Whether the problem without data may have solutions other than zero, or nearly so, as far as its terms tell. It has
     /// none where all of them are squares and u is held somewhere: then the energy of a solution bounds it.
     pub fn may_resonate(&self) -> bool {
-        let natural = |condition: &Condition| match &condition.kind {
-            ConditionKind::Neumann => Some(true),
-            ConditionKind::Robin { coefficient } => Some(coefficient.constant().is_some_and(|k| k >= 0.0)),
-            ConditionKind::Dirichlet | ConditionKind::SimplySupported | ConditionKind::Clamped => None,
-        };
-        let held = self.conditions.iter().any(|condition| natural(condition).is_none());
-        let positive =
-            self.equation.is_positive() && self.conditions.iter().filter_map(natural).all(|positive| positive);
+        let held = self.conditions.iter().any(Condition::is_essential);
+        let mut multiples = self.conditions.iter().filter_map(Condition::multiple);
+        let positive = self.equation.is_positive() && multiples.all(|k| k.constant().is_some_and(|k| k >= 0.0));
         !(held && positive) || self.is_nonlinear()
     }
 
@@ -215,8 +210,7 @@ impl Problem {
     fn check_conditions(&self) -> Result<()> {
         let plate = matches!(self.equation, Equation::Plate { .. });
         for condition in &self.conditions {
-            let for_plate = matches!(condition.kind, ConditionKind::SimplySupported | ConditionKind::Clamped);
-            if plate != for_plate || condition.values.len() != self.equation.pairs() {
+            if [condition.pairs(), condition.values.len()] != [self.equation.pairs(); 2] {
                 let (problem, hint) = if plate {
                     (
                         "a plate needs two conditions on every side",
@@ -225,7 +219,7 @@ impl Problem {
                 } else {
                     ("a second-order equation needs one condition on every side", "give dirichlet, neumann or robin")
                 };
-                return Err(Error::input("boundary", condition.name(), problem, hint));
+                return Err(Error::input("boundary", condition.names()[1], problem, hint));
             }
         }
         Ok(())
@@ -234,11 +228,7 @@ impl Problem {
     /// Whether nothing holds u, so that it is known up to a constant.
     fn floats(&self) -> bool {
         let zero = |field: &FieldRef| field.constant() == Some(0.0);
-        let floating = |condition: &Condition| match &condition.kind {
-            ConditionKind::Neumann => true,
-            ConditionKind::Robin { coefficient } => zero(coefficient),
-            _ => false,
-        };
+        let floating = |condition: &Condition| !condition.is_essential() && condition.multiple().is_none_or(zero);
         let no_reaction = match &self.equation {
             Equation::SecondOrder { reaction, .. } => reaction.as_ref().is_none_or(zero),
             Equation::Plate { .. } => false,
@@ -289,15 +279,20 @@ fn check_rigidity(rigidity: &FieldRef) -> Result<()> {
 }
 
 impl Condition {
+    /// The kind as a word, and the keys that it has in a problem file.
+    fn names(&self) -> [&'static str; 2] {
+        match self.kind {
+            ConditionKind::Dirichlet => ["dirichlet"; 2],
+            ConditionKind::Neumann => ["neumann"; 2],
+            ConditionKind::Robin { .. } => ["robin"; 2],
+            ConditionKind::SimplySupported => ["simply_supported", "dirichlet and laplacian"],
+            ConditionKind::Clamped => ["clamped", "dirichlet and normal"],
+        }
+    }
+
     /// The kind as a word.
     pub fn name(&self) -> &'static str {
-        match self.kind {
-            ConditionKind::Dirichlet => "dirichlet",
-            ConditionKind::Neumann => "neumann",
-            ConditionKind::Robin { .. } => "robin",
-            ConditionKind::SimplySupported => "dirichlet and laplacian",
-            ConditionKind::Clamped => "dirichlet and normal",
-        }
+        self.names()[0]
     }
 }
 

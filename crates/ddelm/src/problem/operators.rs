@@ -296,9 +296,30 @@ impl Condition {
         }
     }
 
+    /// What it says, value by value.
+    pub fn rows(&self) -> impl Iterator<Item = BoundaryRow<'_>> {
+        (0..self.pairs()).map(|index| self.row(index))
+    }
+
+    /// Transmission pairs of the equations that it is for.
+    pub fn pairs(&self) -> usize {
+        match self.kind {
+            ConditionKind::SimplySupported | ConditionKind::Clamped => 2,
+            ConditionKind::Dirichlet | ConditionKind::Neumann | ConditionKind::Robin { .. } => 1,
+        }
+    }
+
     /// Whether the condition gives u itself.
     pub fn is_essential(&self) -> bool {
         matches!(self.row(0), BoundaryRow::Trace(0))
+    }
+
+    /// What u is multiplied by beside the flux, if by anything: k of a Robin condition.
+    pub fn multiple(&self) -> Option<&FieldRef> {
+        match self.row(0) {
+            BoundaryRow::Flux(multiple) => multiple,
+            BoundaryRow::Trace(_) => None,
+        }
     }
 }
 

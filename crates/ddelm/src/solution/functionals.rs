@@ -85,9 +85,7 @@ impl Solution {
             let state = State { u: &g.u, ux: &g.ux, uy: &g.uy };
             let mut values = vec![0.0; rule.inside.len()];
             let at = crate::problem::field::Samples { state: Some(state), ..sample.samples(s) };
-            field
-                .values(&at, &mut values)
-                .map_err(|failure| Error::Callback { quantity: "integral".into(), failure })?;
+            field.values(&at, &mut values).map_err(Error::callback("integral"))?;
             sample.finite(&values, "integral", s)?;
             let terms = rule.inside.iter().zip(&rule.inside_weights).zip(values);
             let terms: Vec<f64> = terms.map(|((&xi, w), value)| w * magnification(map.jacobian(xi)) * value).collect();

@@ -40,9 +40,7 @@ impl Solution {
             }
             let u = sample.values(exact, "exact.u", s)?;
             let (mut ux, mut uy) = (vec![0.0; u.len()], vec![0.0; u.len()]);
-            let known = exact
-                .gradients(&sample.samples(s), &mut ux, &mut uy)
-                .map_err(|failure| Error::Callback { quantity: "exact.u".into(), failure })?;
+            let known = exact.gradients(&sample.samples(s), &mut ux, &mut uy).map_err(Error::callback("exact.u"))?;
             if !known {
                 ux.fill(f64::NAN);
                 uy.fill(f64::NAN);

@@ -5,6 +5,7 @@
 //! believed where it is far above the rounding of its terms and two step sizes agree: a formula that is too rough for the
 //! steps gives no false alarm.
 
+use crate::algebra::symbol::Symbol;
 use crate::base::error::Result;
 use crate::base::number::brief;
 use crate::domain::decomposition::{Decomposition, Subdomain, part_name};
@@ -12,7 +13,8 @@ use crate::domain::map::{Point, unit_normal};
 use crate::domain::sample::Sample;
 use crate::domain::shape::Shape;
 use crate::problem::field::{Field, FieldRef};
-use crate::problem::model::{Condition, ConditionKind, Problem};
+use crate::problem::model::{Condition, Problem};
+use crate::problem::operators::BoundaryRow;
 use crate::problem::terms::Term;
 
 /// Points inside the domain, and on its boundary.
@@ -308,15 +310,19 @@ fn condition(
         let (across, along) = (v[0] * nx + v[1] * ny, -v[0] * ny + v[1] * nx);
         Ok(Found::default().plus(-across, of(1, 0)).plus(along, of(0, 1)))
     };
-    let left = match (&condition.kind, index) {
-        (ConditionKind::Dirichlet, _) | (ConditionKind::SimplySupported | ConditionKind::Clamped, 0) => {
+    let left = match condition.row(index) {
+        BoundaryRow::Trace(0) => {
             // Measured by u nearby: on the side it may be the rounding of zero.
             let size = u.iter().fold(0.0_f64, |size, u| size.max(u.abs()));
             Found { value: u[WIDTH / 2], rounding: f64::EPSILON * size, size }
         }
-        (ConditionKind::SimplySupported, _) => of(2, 0).plus(1.0, of(0, 2)),
-        (ConditionKind::Clamped, _) | (ConditionKind::Neumann, _) => flux()?,
-        (ConditionKind::Robin { coefficient }, _) => flux()?.plus(1.0, here(coefficient)?.times(of(0, 0))),
+        BoundaryRow::Trace(pair) => {
+            // The Laplacian is the same along any two directions at right angles.
+            assert_eq!(problem.equation.trace(pair), Symbol::LAPLACIAN, "a trace that depends on directions");
+            of(2, 0).plus(1.0, of(0, 2))
+        }
+        BoundaryRow::Flux(None) => flux()?,
+        BoundaryRow::Flux(Some(multiple)) => flux()?.plus(1.0, here(multiple)?.times(of(0, 0))),
     };
     Ok(left.plus(-1.0, here(&condition.values[index])?))
 }

@@ -24,7 +24,7 @@ use crate::domain::sample::Sample;
 use crate::domain::vertex::{BoundarySide, Material, Vertex};
 use crate::method::settings::{Corners, Method, Settings};
 use crate::problem::field::{Dependence, Failure, Field, FieldRef, Patch, Samples};
-use crate::problem::model::{Condition, ConditionKind, Equation, Problem};
+use crate::problem::model::{Condition, Equation, Problem};
 
 /// Angles closer than this to a half turn are no corners: sides that follow a curve meet to that at least.
 const STRAIGHT: f64 = 1e-4;
@@ -333,10 +333,7 @@ impl Search<'_> {
             Sector { angles: [pair[0], pair[1]], tensor: [[a, b], [c, d]] }
         };
         let sectors: Vec<Sector> = fan.angles.windows(2).zip(&fan.elements).map(sector).collect();
-        let ray = |part: usize| match self.problem.conditions[part].kind {
-            ConditionKind::Neumann | ConditionKind::Robin { .. } => Ray::Flux,
-            _ => Ray::Value,
-        };
+        let ray = |part: usize| Ray::of(&self.problem.conditions[part]);
         let ends = fan.parts.map_or(Ends::Closed, |parts| Ends::Rays(parts.map(ray)));
         Ok(exponents(&sectors, ends)?.first().map_or(LARGEST, |exponent| exponent.re))
     }
@@ -400,10 +397,7 @@ impl Search<'_> {
             for (side, part) in place.boundaries() {
                 let along = Sample::new(place, [0.1, 0.4, 0.6, 0.9].map(|t| shape.side_point(side, t)));
                 let condition = &self.problem.conditions[part];
-                let unit = match condition.kind {
-                    ConditionKind::Neumann | ConditionKind::Robin { .. } => 1.0 / diameter,
-                    _ => coefficient / (diameter * diameter),
-                };
+                let unit = if condition.is_essential() { coefficient / (diameter * diameter) } else { 1.0 / diameter };
                 for field in &condition.values {
                     add(along.values(field.as_ref(), "boundary", s), unit)?;
                 }

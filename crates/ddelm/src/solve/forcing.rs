@@ -78,9 +78,7 @@ impl Nodal {
             let unknown = vec![f64::NAN; u.len()];
             let samples = Samples { state: Some(State { u, ux: &unknown, uy: &unknown }), ..sample.samples(s) };
             let mut out = vec![0.0; u.len()];
-            source
-                .values(&samples, &mut out)
-                .map_err(|failure| Error::Callback { quantity: "equation.source".into(), failure })?;
+            source.values(&samples, &mut out).map_err(Error::callback("equation.source"))?;
             if out.iter().any(|value| !value.is_finite()) {
                 let problem = match u.iter().all(|u| u.abs() < GROWN) {
                     true => "it is not finite, or depends on the gradient of u, which is not extrapolated in time",

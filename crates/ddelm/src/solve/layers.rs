@@ -21,7 +21,7 @@ use crate::domain::map::{Point, unit_normal};
 use crate::domain::sample::Sample;
 use crate::domain::shape::Shape;
 use crate::problem::field::FieldRef;
-use crate::problem::model::{ConditionKind, Diffusion, Problem};
+use crate::problem::model::{Diffusion, Problem};
 use crate::solution::tails::{Lines, Tails};
 
 /// The thickness of a layer that a subdomain resolves to a few digits: its width over this.
@@ -71,8 +71,7 @@ pub(crate) fn boundary_layers(problem: &Problem, decomposition: &Decomposition, 
         let mut across = [0, 1].map(|_| vec![0.0; nodes.len()]);
         if subdomain.map.shape() == Shape::Quadrilateral {
             for (side, part) in subdomain.boundaries() {
-                let held =
-                    !matches!(problem.conditions[part].kind, ConditionKind::Neumann | ConditionKind::Robin { .. });
+                let held = problem.conditions[part].is_essential();
                 let rate = decay(problem, subdomain, s, side, longest)?;
                 // A given flux is met by a slope, and that by little.
                 let height = if held { 1.0 } else { (1.0 / (rate * longest)).min(1.0) };

@@ -30,7 +30,7 @@ use crate::base::error::Result;
 use crate::domain::decomposition::{Decomposition, Subdomain, width_across};
 use crate::domain::sample::Sample;
 use crate::problem::field::{Dependence, Failure, Field, FieldRef, Samples};
-use crate::problem::model::{ConditionKind, Diffusion, Problem};
+use crate::problem::model::{Diffusion, Problem};
 use crate::solution::tails::Tails;
 
 use end::{DISTANCES, End};
@@ -191,8 +191,7 @@ impl Beside<'_> {
     /// its values ask for.
     fn is_held(&self, lines: Lines, end: usize) -> bool {
         let side = (lines.side() + 2 * end) % self.subdomain.map.shape().sides();
-        let kind = self.subdomain.boundary(side).map(|part| &self.problem.conditions[part].kind);
-        kind.is_some_and(|kind| !matches!(kind, ConditionKind::Neumann | ConditionKind::Robin { .. }))
+        self.subdomain.boundary(side).is_some_and(|part| self.problem.conditions[part].is_essential())
     }
 
     /// The values at these distances along lines; nothing where one is not finite, which is for others to say.

@@ -6,7 +6,6 @@ use crate::domain::decomposition::part_name;
 use crate::domain::sample::Sample;
 use crate::problem::field::FieldRef;
 use crate::problem::model::Problem;
-use crate::problem::operators::BoundaryRow;
 use crate::solve::case::Case;
 
 /// Intervals along each side of a subdomain at whose ends boundary values are tried.
@@ -35,11 +34,8 @@ impl Case {
             }
             for (side, part) in subdomain.boundaries() {
                 let nodes = Sample::new(subdomain, (1..ALONG).map(|k| shape.side_point(side, k as f64 / ALONG as f64)));
-                let coefficient = match conditions[part].row(0) {
-                    BoundaryRow::Flux(coefficient) => coefficient,
-                    BoundaryRow::Trace(_) => None,
-                };
-                for field in conditions[part].values.iter().chain(coefficient).filter(|field| known(field)) {
+                let condition = &conditions[part];
+                for field in condition.values.iter().chain(condition.multiple()).filter(|field| known(field)) {
                     nodes.values(field.as_ref(), &part_name(&decomposition, part), s)?;
                 }
             }

@@ -23,7 +23,7 @@ use crate::domain::decomposition::{Decomposition, Subdomain, part_name, width_ac
 use crate::domain::map::{Point, side_speed};
 use crate::domain::sample::Sample;
 use crate::problem::field::FieldRef;
-use crate::problem::model::{ConditionKind, Diffusion, Problem};
+use crate::problem::model::{Diffusion, Problem};
 use crate::solution::tails::Tail;
 
 use patch::{Compared, Grid, Patch, Sampler};
@@ -435,9 +435,7 @@ fn pieces_of(
 /// Green's function does.
 fn reach(problem: &Problem, decomposition: &Decomposition, s: usize) -> f64 {
     let subdomain = &decomposition.subdomains[s];
-    let held =
-        |part: usize| !matches!(problem.conditions[part].kind, ConditionKind::Neumann | ConditionKind::Robin { .. });
-    let widths = subdomain.boundaries().filter(|(_, part)| held(*part));
+    let widths = subdomain.boundaries().filter(|(_, part)| problem.conditions[*part].is_essential());
     let width = widths.map(|(side, _)| width_across(subdomain.map.as_ref(), side)).fold(f64::INFINITY, f64::min);
     let [x0, x1, y0, y1] = decomposition.bounding_box();
     (width / (x1 - x0).min(y1 - y0)).min(1.0)
@@ -484,11 +482,7 @@ fn boundary_groups(
         Ok(found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     };
     let conditions = &problem.conditions;
-    let coefficient = |part: usize| match &conditions[part].kind {
-        ConditionKind::Robin { coefficient } => Some(coefficient.clone()),
-        _ => None,
-    };
-    let mut groups = vec![Group::new(Kind::Coefficient, pieces(&coefficient)?)];
+    let mut groups = vec![Group::new(Kind::Coefficient, pieces(&|part| conditions[part].multiple().cloned())?)];
     for index in 0..problem.equation.pairs() {
         groups.push(Group::new(Kind::Boundary, pieces(&|part| conditions[part].values.get(index).cloned())?));
     }

@@ -44,7 +44,7 @@ use crate::network::symbol::{DERIVATIVES, Frame, Symbol};
 use crate::problem::field::{FieldRef, Jets};
 use crate::problem::functional::Functional;
 use crate::problem::jets::{U, UX, UY};
-use crate::problem::model::{ConditionKind, Data, Problem};
+use crate::problem::model::{Data, Problem};
 use crate::problem::parameter::ParameterDerivative;
 use crate::solution::evaluate::{Gradients, Solution};
 
@@ -235,7 +235,7 @@ impl Adjoint {
             let mut seed = self.zero(s);
             if field.depends_on().state {
                 let mut jets = Jets::new(xi.len());
-                let failed = |failure| Error::Callback { quantity: "integral".into(), failure };
+                let failed = Error::callback("integral");
                 if !field.jets(&sample.samples(s), &mut jets).map_err(failed)? {
                     let problem = "the integrand does not know its derivatives in u";
                     return Err(Error::input("gradient", field.describe(), problem, "write it as a formula"));
@@ -435,9 +435,7 @@ impl Gradient {
         pairs.push((&self.problem.source, source));
         for ((condition, values), robin) in self.problem.conditions.iter().zip(boundary).zip(robin) {
             pairs.extend(condition.values.iter().zip(values));
-            if let ConditionKind::Robin { coefficient } = &condition.kind {
-                pairs.push((coefficient, robin));
-            }
+            pairs.extend(condition.multiple().map(|k| (k, robin)));
         }
         pairs
     }

@@ -95,15 +95,36 @@ impl Run<'_> {
     /// The solutions at the times that are wanted and at the end, and how smooth they were on the way.
     pub fn carry_out(&self) -> Result<(Vec<Moment>, Smoothness)> {
         let formula = self.time.formula();
-        let varies = self.problem.operator_varies();
-        let mut counts = TimeReport {
-            t: 0.0,
-            steps: self.steps,
-            order: self.time.order,
-            factorizations: 0,
-            solves: 0,
-            estimate: None,
-        };
+        let (mut engine, first) = self.engine()?;
+        let mut known = engine.start(&first)?;
+        let mut moments = Vec::new();
+        let mut smoothness = Smoothness::new([self.time.start, self.time.end], self.steps);
+        let mut wanted: VecDeque<f64> = self.times.iter().copied().filter(|t| *t < self.time.end).collect();
+        self.progress.begin(Stage::Time, self.steps);
+        for n in self.time.order..=self.steps {
+            let t = if n == self.steps { self.time.end } else { self.at(n as f64) };
+            let nodal = engine.nodal(t)?;
+            let load = engine.load(&nodal, t, formula, &known)?;
+            let next = engine.step(&nodal, t, &load, known.ahead(formula))?;
+            smoothness.look(formula, known.grid.iter().rev().map(Arc::as_ref), &next);
+            known.push(next);
+            self.progress.step();
+            while let Some(tau) = wanted.front().copied().filter(|tau| *tau <= t) {
+                moments.push(engine.moment(&known, tau)?);
+                wanted.pop_front();
+            }
+        }
+        moments.push(engine.moment(&known, self.time.end)?);
+        for moment in &mut moments {
+            moment.solution.report.time = Some(TimeReport { t: moment.t, ..engine.counts });
+        }
+        Ok((moments, smoothness))
+    }
+
+    /// What solves for the steps, and the factored problem of the first.
+    fn engine(&self) -> Result<(Engine<'_>, Arc<Nodal>)> {
+        let (steps, order) = (self.steps, self.time.order);
+        let mut counts = TimeReport { t: 0.0, steps, order, factorizations: 0, solves: 0, estimate: None };
         let posed = self.time.posed(self.problem, self.dt, self.time.start);
         let plan = Plan::on(Arc::new(Serial), &posed, self.decomposition.clone(), self.settings)?;
         let (first, implicit) = match self.time.is_implicit(self.problem) {
@@ -122,39 +143,8 @@ impl Run<'_> {
         } else {
             Some(self.source(&first, self.time.start)?)
         };
-        let shared = (!varies).then(|| first.clone());
-        let mut engine = Engine { run: self, plan, shared, fixed, contraction: 0.0, counts, implicit };
-        let mut known = engine.start(&first)?;
-        let mut moments = Vec::new();
-        let mut smoothness = Smoothness::new([self.time.start, self.time.end], self.steps);
-        let mut wanted: VecDeque<f64> = self.times.iter().copied().filter(|t| *t < self.time.end).collect();
-        self.progress.begin(Stage::Time, self.steps);
-        for n in self.time.order..=self.steps {
-            let t = if n == self.steps { self.time.end } else { self.at(n as f64) };
-            let nodal = engine.nodal(t)?;
-            let mut load = engine.source(&nodal, t)?;
-            for (j, a) in formula.a.iter().enumerate() {
-                add(&mut load, a / self.dt, &known.grid[known.grid.len() - 1 - j].u);
-            }
-            for (j, e) in formula.extrapolation.iter().enumerate() {
-                if let Some(forcing) = &known.grid[known.grid.len() - 1 - j].forcing {
-                    add(&mut load, *e, forcing);
-                }
-            }
-            let next = engine.step(&nodal, t, &load, known.ahead(formula))?;
-            smoothness.look(formula, known.grid.iter().rev().map(Arc::as_ref), &next);
-            known.push(next);
-            self.progress.step();
-            while let Some(tau) = wanted.front().copied().filter(|tau| *tau <= t) {
-                moments.push(engine.moment(&known, tau)?);
-                wanted.pop_front();
-            }
-        }
-        moments.push(engine.moment(&known, self.time.end)?);
-        for moment in &mut moments {
-            moment.solution.report.time = Some(TimeReport { t: moment.t, ..engine.counts });
-        }
-        Ok((moments, smoothness))
+        let shared = (!self.problem.operator_varies()).then(|| first.clone());
+        Ok((Engine { run: self, plan, shared, fixed, contraction: 0.0, counts, implicit }, first))
     }
 
     /// The time after so many steps.
@@ -288,6 +278,20 @@ impl Engine<'_> {
             Some(source) => Ok(source.clone()),
             None => self.run.source(nodal, t),
         }
+    }
+
+    /// The load of a step to time t: the source, and what the last steps give.
+    fn load(&self, nodal: &Nodal, t: f64, formula: &Formula, known: &Trail) -> Result<Loads> {
+        let mut load = self.source(nodal, t)?;
+        for (a, last) in formula.a.iter().zip(known.grid.iter().rev()) {
+            add(&mut load, a / self.run.dt, &last.u);
+        }
+        for (e, last) in formula.extrapolation.iter().zip(known.grid.iter().rev()) {
+            if let Some(forcing) = &last.forcing {
+                add(&mut load, *e, forcing);
+            }
+        }
+        Ok(load)
     }
 
     /// The solution at time t for a load, with the boundary values of that time.
