@@ -30,8 +30,11 @@ pub struct DistributedFactor {
 }
 
 impl DistributedFactor {
-    /// Factors a system. All ranks find the same outcome.
+    /// Factors a system. All ranks find the same outcome. MUMPS cannot be stopped, so a request to stop is seen before.
     pub fn new(exchange: Arc<dyn Exchange>, system: &System<'_>) -> Result<Self> {
+        if exchange.any(system.progress.interrupted()) {
+            return Err(Error::Interrupted);
+        }
         let portion = system.portion;
         let blocks = system.blocks();
         let unknowns = blocks.iter().map(|block| block.size).sum();

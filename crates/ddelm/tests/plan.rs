@@ -1,12 +1,14 @@
 //! Plan, solver, update: a solver on an old plan has the bits of a new one, whatever was solved on the plan before.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use ddelm::base::progress::{Progress, Stage};
 use ddelm::exchange::Serial;
 use ddelm::method::settings::InterfaceSolver;
 use ddelm::problem::gallery;
 use ddelm::solve::plan::Plan;
-use ddelm::{Decomposition, Equation, Problem, Settings, Silent, Solution, Solver, constant, function};
+use ddelm::{Decomposition, Equation, Error, Problem, Settings, Silent, Solution, Solver, constant, function};
 
 fn squares(counts: [usize; 2]) -> Arc<Decomposition> {
     Arc::new(Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], counts).unwrap())
@@ -100,4 +102,25 @@ fn an_update_refuses_what_a_new_solver_refuses() {
     let short = Problem { conditions: Vec::new(), ..gallery::poisson() };
     let told = |result: ddelm::Result<Solver>| result.err().expect("it is refused").to_string();
     assert_eq!(told(solver.update(&short)), told(Solver::new(&short, squares([2, 2]), &settings)));
+}
+
+/// Asks to stop as soon as the interface is worked on.
+#[derive(Default)]
+struct UntilInterface(AtomicBool);
+
+impl Progress for UntilInterface {
+    fn begin(&self, stage: Stage, _: usize) {
+        self.0.store(stage == Stage::Interface, Ordering::Relaxed);
+    }
+
+    fn interrupted(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn a_solver_stops_while_its_interface_is_factored() {
+    let settings = Settings { points: 6, ..Settings::fast() };
+    let stopped = Solver::with_progress(&diffusing(0.5), squares([3, 2]), &settings, &UntilInterface::default());
+    assert!(matches!(stopped.err(), Some(Error::Interrupted)));
 }

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::base::error::{Error, Result};
+
 /// The stages of a solve, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -55,6 +57,11 @@ pub trait Progress: Sync {
     fn interrupted(&self) -> bool {
         false
     }
+}
+
+/// An error where the computation should stop.
+pub(crate) fn stop_if_asked(progress: &dyn Progress) -> Result<()> {
+    if progress.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
 /// Nobody listens.

@@ -11,27 +11,17 @@ use super::front::Front;
 use super::fronts::Symbolic;
 use super::memory::Memory;
 use super::tiles::{Pivots, add_product, factor_square, row_sizes, solve_columns, solve_rows};
-use crate::base::error::Error;
+use crate::base::error::{Error, Result};
+use crate::base::progress::{Progress, stop_if_asked};
 
-/// A pivot that is zero: the system is singular, by nature or by rounding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the interface system is singular to working precision (unknown {unknown} has no pivot)")]
-pub struct Singular {
-    /// The unknown, in the numbering of the caller.
-    pub unknown: usize,
-    /// Its place in the order of elimination.
-    pub position: usize,
-}
-
-impl From<Singular> for Error {
-    fn from(error: Singular) -> Self {
-        Error::Compute {
-            stage: "interface factorization",
-            problem: error.to_string(),
-            hint: "check that the boundary conditions fix the solution; where the reaction is negative, another number of \
-                   subdomains has other resonances"
-                .into(),
-        }
+/// A pivot that is zero: the system is singular, by nature or by rounding. The unknown is in the numbering of the caller.
+fn singular(unknown: usize) -> Error {
+    Error::Compute {
+        stage: "interface factorization",
+        problem: format!("the interface system is singular to working precision (unknown {unknown} has no pivot)"),
+        hint: "check that the boundary conditions fix the solution; where the reaction is negative, another number of \
+               subdomains has other resonances"
+            .into(),
     }
 }
 
@@ -49,6 +39,8 @@ pub(super) struct Elimination<'a, E> {
     pub symbolic: &'a Symbolic,
     /// Writes an element.
     pub element: E,
+    /// Who may stop it, between two fronts.
+    pub progress: &'a dyn Progress,
 }
 
 /// The numbers of a factorization.
@@ -64,7 +56,7 @@ impl<E: Fn(usize, MatMut<'_, f64>) + Sync> Elimination<'_, E> {
     /// Factors all classes.
     ///
     /// Level by level, because a level needs the updates U of the one below and no others: two arrays hold them in turn.
-    pub fn run(&self) -> Result<Numbers, Singular> {
+    pub fn run(&self) -> Result<Numbers> {
         let Symbolic { classes, levels, .. } = self.symbolic;
         let stored = |level: &Range<usize>| classes[level.clone()].last().map_or(0, |class| class.update.end);
         let most = |parity: usize| levels.iter().map(stored).skip(parity).step_by(2).max().unwrap_or(0);
@@ -85,7 +77,7 @@ impl<E: Fn(usize, MatMut<'_, f64>) + Sync> Elimination<'_, E> {
                 self.eliminate(class, factor, update, &below, scratch)
             };
             let outcomes: Vec<_> = jobs.into_par_iter().map_init(Vec::new, eliminate).collect();
-            rows.extend(outcomes.into_iter().collect::<Result<Vec<Vec<usize>>, Singular>>()?);
+            rows.extend(outcomes.into_iter().collect::<Result<Vec<Vec<usize>>>>()?);
             std::mem::swap(&mut here, &mut below);
         }
         Ok(Numbers { entries, rows })
@@ -100,7 +92,8 @@ impl<E: Fn(usize, MatMut<'_, f64>) + Sync> Elimination<'_, E> {
         update: &mut [f64],
         below: &[f64],
         scratch: &mut Vec<f64>,
-    ) -> Result<Vec<usize>, Singular> {
+    ) -> Result<Vec<usize>> {
+        stop_if_asked(self.progress)?;
         let front = &self.symbolic.fronts[class.members[0]];
         let Front { pivots, boundary, .. } = *front;
         // A page of fresh memory that is read first costs twice.
@@ -131,7 +124,7 @@ impl<E: Fn(usize, MatMut<'_, f64>) + Sync> Elimination<'_, E> {
         front: &Front,
         mut square: MatMut<'a, f64>,
         scratch: &mut Vec<f64>,
-    ) -> Result<(MatMut<'a, f64>, Vec<usize>), Singular> {
+    ) -> Result<(MatMut<'a, f64>, Vec<usize>)> {
         scratch.clear();
         scratch.extend(square.rb().col_iter().flat_map(|column| column.iter().copied()));
         let mut factored = factor_square(square.rb_mut());
@@ -144,8 +137,7 @@ impl<E: Fn(usize, MatMut<'_, f64>) + Sync> Elimination<'_, E> {
         }
         let Pivots { rows, smallest, ratio } = factored;
         if ratio < SMALLEST {
-            let position = front.unknowns.start + smallest;
-            return Err(Singular { unknown: self.symbolic.order[position], position });
+            return Err(singular(self.symbolic.order[front.unknowns.start + smallest]));
         }
         Ok((square, rows))
     }

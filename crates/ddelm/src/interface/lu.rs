@@ -25,11 +25,13 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use super::congruence::Class;
-use super::elimination::{Elimination, Numbers, Singular};
+use super::elimination::{Elimination, Numbers};
 use super::front::Front;
 use super::fronts::Symbolic;
 use super::memory::Memory;
 use super::tiles::permute;
+use crate::base::error::Result;
+use crate::base::progress::Progress;
 
 mod transposed;
 
@@ -63,9 +65,14 @@ impl Lu {
     /// Factors a system.
     ///
     /// `element(k, m)` writes element k into `m`: zero on entry, as large as the blocks of the element together, in the order
-    /// in which they were listed. It is called at most once for every element, from any thread.
-    pub fn factor(symbolic: &Arc<Symbolic>, element: impl Fn(usize, MatMut<'_, f64>) + Sync) -> Result<Self, Singular> {
-        let numbers = Elimination { symbolic, element }.run()?;
+    /// in which they were listed. It is called at most once for every element, from any thread. Every front asks whether
+    /// to stop.
+    pub fn factor(
+        symbolic: &Arc<Symbolic>,
+        element: impl Fn(usize, MatMut<'_, f64>) + Sync,
+        progress: &dyn Progress,
+    ) -> Result<Self> {
+        let numbers = Elimination { symbolic, element, progress }.run()?;
         Ok(Self { symbolic: symbolic.clone(), numbers })
     }
 
@@ -235,11 +242,14 @@ impl Vectors {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use faer::linalg::solvers::Solve;
     use proptest::prelude::*;
 
     use super::*;
     use crate::base::error::Error;
+    use crate::base::progress::Silent;
     use crate::interface::dissection::tests::grid;
     use crate::interface::front::{Block, Element};
     use crate::interface::fronts::tests::distinct;
@@ -280,8 +290,12 @@ mod tests {
             }
         }
 
-        fn factor(&self) -> Result<Lu, Singular> {
-            Lu::factor(&self.symbolic, |k, m| self.element(k, m))
+        fn factor(&self) -> Result<Lu> {
+            self.factor_unless(&Silent)
+        }
+
+        fn factor_unless(&self, progress: &dyn Progress) -> Result<Lu> {
+            Lu::factor(&self.symbolic, |k, m| self.element(k, m), progress)
         }
 
         /// The sum of the elements as a dense matrix.
@@ -401,18 +415,54 @@ mod tests {
     #[test]
     fn numbers_that_are_not_finite_are_told() {
         let system = System::grid(5, 5, |_| 30);
-        let factor = Lu::factor(&system.symbolic, |k, mut m| {
+        let spoilt = |k: usize, mut m: MatMut<'_, f64>| {
             system.element(k, m.rb_mut());
             m[(7, 7)] = f64::NAN;
-        });
-        assert!(factor.is_err());
+        };
+        assert!(matches!(Lu::factor(&system.symbolic, spoilt, &Silent), Err(Error::Compute { .. })));
     }
 
     #[test]
     fn a_block_without_elements_is_singular() {
         let system = System::new(vec![2, 2], &[[0.0, 0.0], [1.0, 0.0]], distinct(vec![vec![1]]));
         let error = system.factor().unwrap_err();
-        assert_eq!(error.unknown, 0);
-        assert!(matches!(Error::from(error), Error::Compute { problem, .. } if problem.contains("unknown 0")));
+        assert!(matches!(error, Error::Compute { problem, .. } if problem.contains("unknown 0")));
+    }
+
+    /// Asks to stop once it was asked so often.
+    struct Impatient {
+        patience: usize,
+        asked: AtomicUsize,
+    }
+
+    impl Progress for Impatient {
+        fn interrupted(&self) -> bool {
+            self.asked.fetch_add(1, Ordering::Relaxed) >= self.patience
+        }
+    }
+
+    #[test]
+    fn a_request_to_stop_is_noticed_between_fronts_on_all_threads() {
+        let system = System::grid(12, 12, |_| 5);
+        let fronts = system.symbolic.classes.len();
+        let deepest = system.symbolic.levels[0].len();
+        assert!(fronts > deepest + 10, "the tree must have more than one level: {fronts}, {deepest}");
+        for (threads, patience) in [(1, 0), (1, 3), (2, 3), (3, deepest + 2), (2, fronts - 1)] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let progress = Impatient { patience, asked: AtomicUsize::new(0) };
+            let assembled = AtomicUsize::new(0);
+            let element = |k: usize, m: MatMut<'_, f64>| {
+                assembled.fetch_add(1, Ordering::Relaxed);
+                system.element(k, m);
+            };
+            let outcome = pool.install(|| Lu::factor(&system.symbolic, element, &progress));
+            assert!(matches!(outcome, Err(Error::Interrupted)), "{threads} threads, {patience} fronts");
+            // A front has an element of its own, or children: those that were begun before are all that were assembled.
+            let most = system.symbolic.fronts.iter().map(|front| front.elements.len()).max().unwrap();
+            let assembled = assembled.into_inner();
+            assert!(assembled <= patience * most, "{threads} threads, {patience} fronts: {assembled} elements");
+        }
+        let patient = Impatient { patience: fronts, asked: AtomicUsize::new(0) };
+        assert!(system.factor_unless(&patient).is_ok(), "every front asks once");
     }
 }

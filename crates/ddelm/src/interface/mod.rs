@@ -38,7 +38,6 @@ mod system;
 mod tiles;
 
 pub use conjugate_gradients::conjugate_gradients;
-pub use elimination::Singular;
 pub use exchange::{Exchange, agreed};
 pub use front::{Block, Element};
 pub use fronts::{Symbolic, elimination_order};

@@ -10,6 +10,7 @@ use super::portion::{Over, Portion};
 use super::system::{DirectFactor, System};
 use crate::algebra::factor::multiply_add;
 use crate::base::error::Result;
+use crate::base::progress::Progress;
 use crate::local::local_factor::{Local, LocalData, affine, product};
 use crate::method::settings::Coupling;
 
@@ -140,10 +141,10 @@ impl Interface<'_> {
         sums
     }
 
-    /// Factors the system.
-    pub fn factor(&self) -> Result<Box<dyn DirectFactor>> {
+    /// Factors the system, unless it is told to stop.
+    pub fn factor(&self, progress: &dyn Progress) -> Result<Box<dyn DirectFactor>> {
         let Interface { portion, locals, coupling, pinned, .. } = *self;
-        self.exchange.factor(&System { portion, locals, coupling, pinned })
+        self.exchange.factor(&System { portion, locals, coupling, pinned, progress })
     }
 }
 

@@ -23,6 +23,7 @@ use super::front::{Block, Element};
 use super::lu::Lu;
 use super::portion::Portion;
 use crate::base::error::{Error, Result};
+use crate::base::progress::Progress;
 use crate::local::local_factor::Local;
 use crate::method::settings::Coupling;
 
@@ -53,6 +54,8 @@ pub struct System<'a> {
     pub coupling: Coupling,
     /// The subdomain that the first interface value is fixed in, where a constant is open.
     pub pinned: Option<usize>,
+    /// Who may stop its factorization.
+    pub progress: &'a dyn Progress,
 }
 
 impl System<'_> {
@@ -147,7 +150,7 @@ impl System<'_> {
     /// Factors the system, which must be whole on this rank.
     pub fn factor(&self) -> Result<Box<dyn DirectFactor>> {
         let symbolic = self.portion.symbolic(self.blocks(), self.elements());
-        let factor = Lu::factor(&symbolic, |k, m| self.element(k, m))?;
+        let factor = Lu::factor(&symbolic, |k, m| self.element(k, m), self.progress)?;
         Ok(Box::new(SystemFactor { factor, places: self.places() }))
     }
 }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::base::error::{Error, Result};
 use crate::base::parallel::in_order;
-use crate::base::progress::{Progress, Silent};
+use crate::base::progress::{Progress, Silent, stop_if_asked};
 use crate::domain::decomposition::EdgeSide;
 use crate::domain::map::{Point, magnification};
 use crate::domain::sample::Sample;
@@ -35,9 +35,7 @@ impl Solution {
         progress: &dyn Progress,
     ) -> Result<Errors> {
         let sums = self.compare(resolution, |s, sample| {
-            if progress.interrupted() {
-                return Err(Error::Interrupted);
-            }
+            stop_if_asked(progress)?;
             let u = sample.values(exact, "exact.u", s)?;
             let (mut ux, mut uy) = (vec![0.0; u.len()], vec![0.0; u.len()]);
             let known = exact.gradients(&sample.samples(s), &mut ux, &mut uy).map_err(Error::callback("exact.u"))?;

@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
-use crate::base::progress::Progress;
+use crate::base::progress::{Progress, stop_if_asked};
 use crate::domain::collocation::Nodes;
 use crate::domain::decomposition::Decomposition;
 use crate::interface::Exchange;
@@ -313,9 +313,7 @@ impl<'a> Newton<'a> {
         // How far the iterate has gone from where it was factored, and whether that was where it had converged.
         let (mut way, mut settled) = (0.0, false);
         loop {
-            if self.progress.interrupted() {
-                return Err(Error::Interrupted);
-            }
+            stop_if_asked(self.progress)?;
             let last = self.correct(&solver, &rest)?;
             // By a factorization that is not new it is the whole or nothing.
             let least = if !fresh { 1.0 } else { [LEAST_DAMPING, LEAST_AT_FIRST][usize::from(steps.is_empty())] };

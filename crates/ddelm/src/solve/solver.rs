@@ -204,7 +204,7 @@ impl Solver {
         let clock = Instant::now();
         progress.begin(Stage::Interface, 1);
         if self.plan.settings.interface == InterfaceSolver::Direct && self.plan.decomposition.len() > 1 {
-            self.direct = Some(self.interface().factor()?);
+            self.direct = Some(self.interface().factor(progress)?);
         }
         self.seconds.interface = clock.elapsed().as_secs_f64();
         Ok(())

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::base::error::{Error, Result};
 use crate::base::parallel::in_order;
-use crate::base::progress::{Progress, Stage};
+use crate::base::progress::{Progress, Stage, stop_if_asked};
 use crate::domain::collocation::Nodes;
 use crate::domain::shape::{PerShape, Shape};
 use crate::interface::{Gather, Numbering};
@@ -267,10 +267,6 @@ fn unless_failed(found: Vec<OrFailed<SharedFactor>>) -> Result<Vec<SharedFactor>
         }
     }
     failed.map_or(Ok(factors), |failed| Err(failed.error))
-}
-
-fn stop_if_asked(progress: &dyn Progress) -> Result<()> {
-    if progress.interrupted() { Err(Error::Interrupted) } else { Ok(()) }
 }
 
 fn at_subdomain(error: Error, s: usize) -> Error {

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::base::error::{Error, Result};
-use crate::base::progress::{Progress, Silent};
+use crate::base::progress::{Progress, Silent, stop_if_asked};
 use crate::domain::area::{Cut, Domain};
 use crate::domain::shape::Shape;
 use crate::interface::{Exchange, agreed};
@@ -84,9 +84,7 @@ fn try_scales(case: &Case, u: FieldRef, seeds: usize, progress: &dyn Progress) -
         Settings { scale: None, ..case.settings.clone() }.scale_for(&case.problem.equation, Shape::Quadrilateral);
     let mut trials: Vec<Trial> = Vec::new();
     let mut try_scale = |scale: f64| -> Result<f64> {
-        if progress.interrupted() {
-            return Err(Error::Interrupted);
-        }
+        stop_if_asked(progress)?;
         let error = mean_error(&local, scale, seeds)?;
         trials.push(Trial { scale, error });
         Ok(error)

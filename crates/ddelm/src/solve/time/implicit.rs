@@ -17,6 +17,7 @@ use super::bdf::{Known, Run, Trail};
 use super::deferred::{lagrange, nearest};
 use super::{Moment, Time};
 use crate::base::error::{Error, Result};
+use crate::base::progress::stop_if_asked;
 use crate::domain::sample::Sample;
 use crate::local::iterate::{InBasis, TableCache, Tabulated};
 use crate::method::report::TimeReport;
@@ -82,9 +83,7 @@ impl Implicit {
         let mut iterate = guess.unwrap_or_else(|| self.initial.clone());
         let (mut before, mut fresh): (Option<f64>, bool) = (None, false);
         for _ in 0..CORRECTIONS {
-            if run.progress.interrupted() {
-                return Err(Error::Interrupted);
-            }
+            stop_if_asked(run.progress)?;
             let solver = &self.nodal.solver;
             solver.adopt(&mut iterate);
             let on = |known| Tabulated { decomposition: run.decomposition, known, tables: &self.tables };

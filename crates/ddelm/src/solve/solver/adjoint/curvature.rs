@@ -11,9 +11,9 @@ use faer::Mat;
 use rayon::prelude::*;
 
 use super::{Adjoint, Transposed};
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
 use crate::base::parallel::in_order;
-use crate::base::progress::Progress;
+use crate::base::progress::{Progress, stop_if_asked};
 use crate::domain::map::Point;
 use crate::domain::shape::PerShape;
 use crate::local::about::Iterate;
@@ -182,9 +182,7 @@ impl Adjoint {
         let Some(curvature) = &self.curvature else { return Ok(found) };
         let mut before = f64::INFINITY;
         for _ in 0..TURNS {
-            if progress.interrupted() {
-                return Err(Error::Interrupted);
-            }
+            stop_if_asked(progress)?;
             let more = |k: usize| &g[k] + curvature.rows[k].gradient(curvature.parts(k), &found.adjoints[k][1]);
             let changed: Vec<Mat<f64>> = (0..g.len()).into_par_iter().map(more).collect();
             let next = self.transposed(&changed, progress)?;
