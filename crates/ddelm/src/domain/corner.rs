@@ -22,7 +22,7 @@
 //!
 //! So stacks that would be wider than 62 degrees are cut lengthwise: the side across is halved, and its halves again where they are still
 //! too wide. Where a tensor is not a multiple of the identity, the angle counts in coordinates in which it is: with a diffusion of 1 along
-//! x and `1e-4` along y a square has eight stacks that shrink toward the x-axis. Neighbours outside are cut alike.
+//! x and `1e-4` along y a square has nine stacks that shrink toward the x-axis. Neighbours outside are cut alike.
 
 use crate::domain::exponents::Sector;
 use crate::domain::map::ring::{DEPTH, Ring, sigma_at};
