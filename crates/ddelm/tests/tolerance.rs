@@ -372,3 +372,25 @@ fn a_limit_of_time_does_not_make_a_solution_solved() {
     let error = report.errors.as_ref().unwrap().l2;
     assert!(report.status != Status::Solved || error < 3e-5, "{error:.1e} {:?}", report.attempts);
 }
+
+/// `r^(2/3) sin(2 angle / 3)` about the corner of an L-shape, in coordinates in which y, or x, is 100 times as long: diffusion along the other
+/// axis is 10,000 times as strong. Stacks of rings get narrow toward that axis.
+#[test]
+fn a_corner_where_diffusion_prefers_a_direction() {
+    for (x, y, diffusion) in [("x", "(100*y)", ["1", "1e-4"]), ("(100*x)", "y", ["1e-4", "1"])] {
+        let c = std::f64::consts::FRAC_1_SQRT_2;
+        // The branch of the angle is cut along the bisector of what is not in the domain.
+        let angle = format!("{} + atan2(-{c}*{y} - {c}*{x}, -{c}*{x} + {c}*{y})", 0.75 * std::f64::consts::PI);
+        let exact = format!("hypot({x}, {y})^(2/3)*sin(2/3*({angle}))");
+        let text = format!(
+            "[domain]\npolygon = [[0, 0], [1, 0], [1, 1], [-1, 1], [-1, -1], [0, -1]]\n[equation]\n\
+             diffusion = [[\"{}\", \"0\"], [\"0\", \"{}\"]]\nsource = \"0\"\n[boundary]\ndirichlet = \"{exact}\"\n[exact]\nu = \"{exact}\"\n\
+             [discretization]\ntolerance = 1e-6\n",
+            diffusion[0], diffusion[1]
+        );
+        let report = solve(&text).report;
+        assert_eq!(report.status, Status::Solved, "{diffusion:?}");
+        assert!(report.errors.unwrap().l2 < 1e-6, "{diffusion:?}");
+        assert!(report.subdomains < 300, "{} subdomains", report.subdomains);
+    }
+}

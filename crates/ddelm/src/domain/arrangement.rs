@@ -79,7 +79,7 @@ pub struct Arrangement {
     /// Strands of regions that lie in holes: no sides of elements, but what tells inside from outside.
     pub hidden: Vec<Strand>,
     /// Points that are closer than this are one.
-    closeness: f64,
+    pub(super) closeness: f64,
 }
 
 impl Arrangement {

@@ -189,6 +189,7 @@ impl Collocation {
             Span::Whole => side * m,
             Span::First => whole + 2 * side * m,
             Span::Second => whole + (2 * side + 1) * m,
+            Span::Part { .. } => unreachable!("sides of subdomains are one piece, or two"),
         }
     }
 

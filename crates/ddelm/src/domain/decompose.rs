@@ -1,5 +1,7 @@
 //! The decomposition of an outline.
 //!
+//! An outline whose sides are all parallel to the axes is cut into [rectangles](super::rectangles). All others:
+//!
 //! 1. Sizes from the outline: curvature, gaps, short pieces, the size asked for ([`sizes`](super::sizes)).
 //! 2. Curves cut into sides of elements ([`chords`](super::chords)).
 //! 3. Inner vertices from a tree of squares, and the constrained Delaunay triangulation of everything.
@@ -21,6 +23,7 @@ use super::outline::Outline;
 use super::pairing::{flip_flat_corners, pair};
 use super::quadtree::Quadtree;
 use super::quality::{Cell, Tangents};
+use super::rectangles::rectangles;
 use super::shape::Shape;
 use super::shape_map::ShapeMap;
 use super::sizes::size_field;
@@ -58,6 +61,9 @@ fn decompose(outline: &Outline, settings: &MeshSettings) -> Result<Mesh> {
     };
     if estimate > 4.0 * settings.most as f64 {
         return Err(too_many(estimate));
+    }
+    if let Some(mesh) = rectangles(outline, size, settings) {
+        return Ok(mesh);
     }
     let field = size_field(arrangement, size, settings);
     if field.len() > 4 * settings.most {

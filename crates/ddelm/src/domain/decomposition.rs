@@ -13,6 +13,7 @@ use crate::base::error::{Error, Result};
 use crate::problem::model::SIDES;
 
 use super::boxes::BoxTree;
+use super::corner::RingVertex;
 use super::forest::{Forest, LeafPiece, Root, RootSide, Span, Wish};
 use super::map::{Affine, Map, MapRef, Point, SubMap};
 use super::mesh::Mesh;
@@ -64,8 +65,8 @@ pub(super) enum Origin {
 pub(super) struct Rings {
     /// The decomposition without them.
     pub base: Decomposition,
-    /// Its vertices that have rings, with their exponents.
-    pub vertices: Vec<(usize, f64)>,
+    /// Its vertices that have rings.
+    pub vertices: Vec<RingVertex>,
     /// The subdomain of `base` that every subdomain is, or is a ring of.
     pub elements: Vec<usize>,
     /// Of every subdomain that is a ring the vertex of `base` that it is about, and how many rings are around it.
@@ -208,7 +209,12 @@ impl Decomposition {
             let problem = format!("there can be at most {MOST_SUBDOMAINS} subdomains");
             return Err(Error::input("discretization", forest.leaves().len(), problem, "use more points"));
         }
-        Ok(Self::grown(self.trunk.clone(), Some(forest), self.parts.clone(), self.regions.clone()))
+        Ok(self.with_forest(forest))
+    }
+
+    /// Another forest on the same roots.
+    pub(super) fn with_forest(&self, forest: Forest) -> Self {
+        Self::grown(self.trunk.clone(), Some(forest), self.parts.clone(), self.regions.clone())
     }
 
     /// The mesh that it was made of, [cut into quadrilaterals](Mesh::in_quadrilaterals), before anything was split; nothing if it

@@ -27,6 +27,8 @@
 
 use std::f64::consts::{FRAC_PI_4, PI, TAU};
 
+use serde::{Deserialize, Serialize};
+
 use crate::algebra::factor::{Mat, eigenvalues, qr};
 use crate::algebra::quadrature::gauss;
 use crate::base::error::{Error, Result};
@@ -35,7 +37,7 @@ use crate::domain::plane::{cross, dot, norm, subtract};
 use crate::problem::model::Condition;
 
 /// A sector about a vertex, with a constant tensor.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Sector {
     /// First and last angle, counter-clockwise.
     pub angles: [f64; 2],
@@ -179,6 +181,12 @@ fn check(sectors: &[Sector], ends: Ends) -> Result<()> {
     Ok(())
 }
 
+/// Whether a tensor is a multiple of the identity and an antisymmetric one, which no angle depends on.
+pub fn prefers_no_direction([[a, b], [c, d]]: [[f64; 2]; 2]) -> bool {
+    let size = SAME * (a.abs() + d.abs());
+    (a - d).abs() <= size && (b + c).abs() <= size
+}
+
 /// Whether a tensor is that of an elliptic equation.
 pub fn is_elliptic(tensor: [[f64; 2]; 2]) -> bool {
     lower_factor(tensor).is_some()
@@ -198,10 +206,19 @@ struct Piece {
     factor: f64,
 }
 
-/// A point of the unit circle in the coordinates in which a tensor is a multiple of the identity.
-fn moved([l11, l21, l22]: [f64; 3], angle: f64) -> Point {
-    let x = angle.cos() / l11;
-    [x, (angle.sin() - l21 * x) / l22]
+/// A point in coordinates in which a tensor is a multiple of the identity; `None` if it is not that of an elliptic equation.
+pub(super) fn straightened(tensor: [[f64; 2]; 2], p: Point) -> Option<Point> {
+    lower_factor(tensor).map(|factor| moved_point(factor, p))
+}
+
+fn moved_point([l11, l21, l22]: [f64; 3], p: Point) -> Point {
+    let x = p[0] / l11;
+    [x, (p[1] - l21 * x) / l22]
+}
+
+/// ... of the unit circle.
+fn moved(factor: [f64; 3], angle: f64) -> Point {
+    moved_point(factor, [angle.cos(), angle.sin()])
 }
 
 /// The angle of a sector in those coordinates.
@@ -388,6 +405,31 @@ mod tests {
             let (s2, c2) = (lambda * w2).sin_cos();
             assert!((a1 * c1 * s2 + a2 * c2 * s1).abs() < 1e-9, "{lambda}");
         }
+    }
+
+    /// Quadrants with tensors diag(a, b); a stretch of the plane along y by `s` makes them diag(a / s, b s).
+    fn quadrants(diagonals: &[[f64; 2]], s: f64) -> Vec<Sector> {
+        let sector = |(k, [a, b]): (usize, &[f64; 2])| Sector {
+            angles: [0, 1].map(|i| FRAC_PI_2 * (k + i) as f64),
+            tensor: [[a / s, 0.0], [0.0, b * s]],
+        };
+        diagonals.iter().enumerate().map(sector).collect()
+    }
+
+    #[test]
+    fn strong_diffusion_along_one_axis_is_a_stretched_plane() {
+        // A material of a battery and its neighbours.
+        let diagonals = [[0.2, 0.2], [5.0, 1e-4], [7.0, 0.8], [0.2, 0.2]];
+        let found = [1.0, 10.0, 200.0].map(|s| exponents(&quadrants(&diagonals, s), Ends::Closed).unwrap());
+        for other in &found[1..] {
+            // The smallest ones, which say how deep rings go; larger ones lose digits where the axes differ that much.
+            for (a, b) in found[0].iter().zip(other).take(2) {
+                assert!((a.re - b.re).abs() < 1e-8 && a.im == b.im, "{found:?}");
+            }
+        }
+        // A straight interface that meets a side without flux at a right angle: polynomials on both sides of it.
+        let half = exponents(&quadrants(&[[0.8, 7.0], [1e-4, 5.0]], 1.0), Ends::Rays([Ray::Flux; 2])).unwrap();
+        assert!((half[0].re - 1.0).abs() < 1e-8 && (half[1].re - 2.0).abs() < 1e-6, "{half:?}");
     }
 
     #[test]

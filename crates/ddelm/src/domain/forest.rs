@@ -9,11 +9,12 @@
 //!
 //! where the middle one of four triangles is turned by 180 degrees (`size < 0`). Two sides that meet differ by at most a factor of
 //! two in length, whatever the leaves are across: a layer is followed by leaves that are long along it. A side
-//! with two smaller neighbours is two pieces; there are no constraints at such hanging sides, only pieces.
+//! with two smaller neighbours is two pieces; there are no constraints at such hanging sides, only pieces. The sides of a leaf that
+//! will be cut into rings may meet more of them.
 //!
 //! Sides are found by the line they lie on: a line inside of a root, or a side of roots, with the interval as whole numbers.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::base::error::{Error, Result};
 
@@ -189,21 +190,53 @@ pub enum Span {
     First,
     /// The second half.
     Second,
+    /// A smaller part, of an [open](Forest::opened) side: subdomains have none.
+    Part {
+        /// Into `2^level` parts the side is cut, at least four.
+        level: u32,
+        /// Which of them, counter-clockwise.
+        index: u64,
+    },
 }
 
 impl Span {
+    /// One of `2^level` equal parts, counter-clockwise.
+    fn part(level: u32, index: u64) -> Self {
+        match (level, index) {
+            (0, _) => Span::Whole,
+            (1, 0) => Span::First,
+            (1, _) => Span::Second,
+            _ => Span::Part { level, index },
+        }
+    }
+
     /// The parameter of the side at parameter t of the piece.
     pub fn along(self, t: f64) -> f64 {
         match self {
             Span::Whole => t,
             Span::First => 0.5 * t,
             Span::Second => 0.5 + 0.5 * t,
+            Span::Part { index, .. } => self.length() * (index as f64 + t),
         }
     }
 
     /// The part of the side.
     pub fn length(self) -> f64 {
-        if self == Span::Whole { 1.0 } else { 0.5 }
+        match self {
+            Span::Whole => 1.0,
+            Span::First | Span::Second => 0.5,
+            Span::Part { level, .. } => 1.0 / (1u64 << level) as f64,
+        }
+    }
+
+    /// Whether it begins where the side does.
+    pub fn begins(self) -> bool {
+        self.along(0.0) == 0.0
+    }
+
+    /// Whether it ends where the side does.
+    pub fn ends(self) -> bool {
+        self.along(1.0) == 1.0
     }
 }
 
@@ -234,7 +267,12 @@ pub struct Forest {
     /// For each side of a root its number, and whether the root runs against it.
     edges: Vec<Vec<(usize, bool)>>,
     boundary: Vec<Vec<Option<usize>>>,
+    /// Corners of leaves across from which sides are open.
+    open: BTreeSet<Corner>,
 }
+
+/// A corner of a leaf: its root, and where it is in that.
+pub type Corner = (usize, [u64; 2]);
 
 impl Forest {
     /// A forest in which every root is a leaf.
@@ -263,18 +301,39 @@ impl Forest {
             leaves: roots.iter().enumerate().map(leaf).collect(),
             edges,
             boundary: roots.iter().map(|root| root.sides.iter().map(part).collect()).collect(),
+            open: BTreeSet::new(),
         }
     }
 
-    /// The same leaves on roots that meet in another way.
-    pub(super) fn on(&self, roots: &[Root]) -> Self {
-        let mut forest = Forest { leaves: self.leaves.clone(), ..Forest::new(roots) };
+    /// The forest whose leaves with one of these corners are open on their other side: the sides that do not end there may meet any
+    /// number of smaller ones.
+    pub(super) fn opened(&self, corners: BTreeSet<Corner>) -> Self {
+        let mut forest = Forest { open: corners, ..self.clone() };
         forest.balance();
         forest
     }
 
-    /// Other leaves on the same roots. They must fill the roots.
-    pub(super) fn with_leaves(&self, leaves: &[LeafNumbers]) -> Result<Self> {
+    /// The corners across from which sides are open.
+    pub(super) fn open_corners(&self) -> &BTreeSet<Corner> {
+        &self.open
+    }
+
+    /// Whether a side of a leaf may meet any number of smaller ones.
+    fn is_open(&self, leaf: &Leaf, side: usize) -> bool {
+        let count = leaf.shape.sides();
+        let across = |k: usize| k != side && k != (side + 1) % count;
+        !self.open.is_empty() && (0..count).any(|k| across(k) && self.open.contains(&(leaf.root, leaf.corner(k))))
+    }
+
+    /// The same leaves on roots that meet in another way.
+    pub(super) fn on(&self, roots: &[Root]) -> Self {
+        let mut forest = Forest { leaves: self.leaves.clone(), open: self.open.clone(), ..Forest::new(roots) };
+        forest.balance();
+        forest
+    }
+
+    /// Other leaves on the same roots, which they must fill, and [open](Forest::opened) corners.
+    pub(super) fn with_leaves(&self, leaves: &[LeafNumbers], open: &[Corner]) -> Result<Self> {
         let refuse = |problem: &str| Error::input("geometry.leaves", leaves.len(), problem, "the file is damaged");
         let shapes: Vec<Shape> = self
             .boundary
@@ -300,7 +359,7 @@ impl Forest {
         if filled.iter().any(|&area: &f64| (area - 1.0).abs() > 1e-9) {
             return Err(refuse("the leaves do not fill their roots"));
         }
-        let mut forest = Forest { leaves: found, ..self.clone() };
+        let mut forest = Forest { leaves: found, open: open.iter().copied().collect(), ..self.clone() };
         let given = forest.leaves.len();
         forest.balance();
         if forest.leaves.len() != given {
@@ -345,6 +404,8 @@ impl Forest {
         let other = |key: (Line, u64, u64), own: (usize, usize)| {
             sides.get(&key).and_then(|at| at.iter().copied().find(|&place| place != own))
         };
+        // Sides that meet differ by a factor of two, unless one of them is open.
+        let most = if self.open.is_empty() { 1 } else { DEEPEST - 1 };
         let one_leaf = |n: usize, leaf: &Leaf| {
             let one_side = |k: usize| {
                 let Segment { line, low, high, reversed } = self.segment(leaf, k);
@@ -356,24 +417,36 @@ impl Forest {
                 if let Some((m, l)) = other((line, low, high), (n, k)) {
                     return whole(LeafBehind::Leaf(m, l, Span::Whole));
                 }
-                // Twice as long a neighbour: this side is one half of its side.
-                let first = low - low % (2 * length);
-                if let Some((m, l)) = other((line, first, first + 2 * length), (n, k)) {
-                    // The neighbour runs the other way: the half that this side begins in is its last one.
-                    let begins = (low == first) != reversed;
-                    return whole(LeafBehind::Leaf(m, l, if begins { Span::Second } else { Span::First }));
+                // A longer neighbour, which runs the other way: this side is a part of its side.
+                for level in (1..=most).take_while(|level| length << level <= ONE) {
+                    let first = low - low % (length << level);
+                    if let Some((m, l)) = other((line, first, first + (length << level)), (n, k)) {
+                        let (before, last) = ((low - first) / length, (1 << level) - 1);
+                        let part = Span::part(level, if reversed { before } else { last - before });
+                        return whole(LeafBehind::Leaf(m, l, part));
+                    }
                 }
-                let half = length / 2;
-                let mut parts = [(low, low + half), (low + half, high)];
+                let mut parts = Vec::new();
+                // Shorter ones: halves, and halves of halves.
+                let mut left = vec![(1, 1, low + length / 2, high), (1, 0, low, low + length / 2)];
+                while let Some((level, index, low, high)) = left.pop() {
+                    match other((line, low, high), (n, k)) {
+                        Some((m, l)) => {
+                            let index = if reversed { (1 << level) - 1 - index } else { index };
+                            let behind = LeafBehind::Leaf(m, l, Span::Whole);
+                            parts.push(LeafPiece { span: Span::part(level, index), behind });
+                        }
+                        None => {
+                            assert!(level < most, "neighbours of a balanced forest differ by a factor of two");
+                            let half = low + (high - low) / 2;
+                            left.extend([(level + 1, 2 * index + 1, half, high), (level + 1, 2 * index, low, half)]);
+                        }
+                    }
+                }
                 if reversed {
                     parts.reverse();
                 }
-                let piece = |(part, span): ((u64, u64), Span)| {
-                    let (m, l) = other((line, part.0, part.1), (n, k))
-                        .expect("neighbours of a balanced forest differ by a factor of two");
-                    LeafPiece { span, behind: LeafBehind::Leaf(m, l, Span::Whole) }
-                };
-                parts.into_iter().zip([Span::First, Span::Second]).map(piece).collect()
+                parts
             };
             (0..leaf.shape.sides()).map(one_side).collect()
         };
@@ -402,7 +475,8 @@ impl Forest {
                 let mut length = 4 * (s.high - s.low);
                 while length <= ONE {
                     let first = s.low - s.low % length;
-                    for &(n, side) in sides.get(&(s.line, first, first + length)).into_iter().flatten() {
+                    let longer = sides.get(&(s.line, first, first + length)).into_iter().flatten();
+                    for &(n, side) in longer.filter(|(n, side)| !self.is_open(&self.leaves[*n], *side)) {
                         // The sides of a quadrilateral are in turns along its first and its second coordinate.
                         marked[n][side % 2] = true;
                     }

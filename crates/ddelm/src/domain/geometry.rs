@@ -1,13 +1,15 @@
 //! A decomposition as numbers: what a file holds of it.
 
-use std::sync::Arc;
+use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
 use crate::base::error::{Error, Result};
 
+use super::corner::RingVertex;
 use super::decomposition::{Decomposition, Origin};
-use super::forest::LeafNumbers;
+use super::exponents::Sector;
+use super::forest::{Corner, LeafNumbers};
 use super::map::MapDescription;
 use super::mesh::Mesh;
 
@@ -44,6 +46,9 @@ pub enum Geometry {
         roots: Box<Geometry>,
         /// The leaves.
         leaves: Vec<LeafNumbers>,
+        /// Corners of leaves whose other sides meet any number of smaller ones.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        open: Vec<Corner>,
     },
     /// Rings about vertices.
     Rings {
@@ -51,6 +56,9 @@ pub enum Geometry {
         base: Box<Geometry>,
         /// The corners of subdomains that have rings about them: the subdomain, which corner, and the exponent.
         corners: Vec<(usize, usize, f64)>,
+        /// The sectors about them whose tensors prefer a direction: the subdomain, which corner, and the sector.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        sectors: Vec<(usize, usize, Sector)>,
         /// The number of subdomains, rings included.
         subdomains: usize,
     },
@@ -82,16 +90,18 @@ impl Geometry {
                 mesh.check("geometry.mesh")?;
                 Decomposition::of_mesh(mesh.clone())
             }
-            Geometry::Forest { roots, leaves } => roots.decomposition()?.with_leaves(leaves),
-            Geometry::Rings { base, corners, subdomains } => {
+            Geometry::Forest { roots, leaves, open } => roots.decomposition()?.with_leaves(leaves, open),
+            Geometry::Rings { base, corners, sectors, subdomains } => {
                 let refuse =
                     |problem: &str| Error::input("geometry.corners", corners.len(), problem, "the file is damaged");
                 let base = base.decomposition()?;
                 let at = |&(s, corner, exponent): &(usize, usize, f64)| {
                     let vertex = base.subdomains.get(s).and_then(|subdomain| subdomain.vertices.get(corner));
-                    vertex.map(|&v| (v, exponent)).ok_or_else(|| refuse("there is no such corner"))
+                    let vertex = *vertex.ok_or_else(|| refuse("there is no such corner"))?;
+                    let here = sectors.iter().filter(|(t, k, _)| (*t, *k) == (s, corner));
+                    Ok(RingVertex { vertex, exponent, sectors: here.map(|(.., sector)| *sector).collect() })
                 };
-                let ringed = base.with_rings(&corners.iter().map(at).collect::<Result<Vec<_>>>()?)?;
+                let ringed = base.with_rings_about(&corners.iter().map(at).collect::<Result<Vec<_>>>()?)?;
                 if ringed.len() == *subdomains { Ok(ringed) } else { Err(refuse("there are other rings")) }
             }
         }
@@ -102,8 +112,16 @@ impl Decomposition {
     /// The decomposition as numbers, if all of its maps have them. Periodic sides are sides like others there.
     pub fn geometry(&self) -> Option<Geometry> {
         if let Some(rings) = &self.rings {
-            let (base, corners) = (Box::new(rings.base.geometry()?), rings.corners());
-            return Some(Geometry::Rings { base, corners, subdomains: self.len() });
+            let (base, all) = (Box::new(rings.base.geometry()?), rings.corners());
+            let corners = all.iter().map(|&(s, k, ringed)| (s, k, ringed.exponent)).collect();
+            // Those of a vertex are the same at all corners about it, and are written once.
+            let mut written = HashSet::new();
+            let first = all.iter().filter(|(.., ringed)| written.insert(ringed.vertex));
+            let of = |&(s, k, ringed): &(usize, usize, &RingVertex)| {
+                ringed.sectors.iter().map(move |&sector| (s, k, sector)).collect::<Vec<_>>()
+            };
+            let sectors = first.flat_map(of).collect();
+            return Some(Geometry::Rings { base, corners, sectors, subdomains: self.len() });
         }
         let roots = match &self.trunk.origin {
             Origin::Grid { x, y, counts } => Geometry::Rectangle { x: *x, y: *y, subdomains: *counts },
@@ -125,12 +143,12 @@ impl Decomposition {
             return Some(roots);
         }
         let leaves = self.forest().leaves().iter().map(|leaf| leaf.numbers()).collect();
-        Some(Geometry::Forest { roots: Box::new(roots), leaves })
+        let open = self.forest().open_corners().iter().copied().collect();
+        Some(Geometry::Forest { roots: Box::new(roots), leaves, open })
     }
 
     /// The same roots with other leaves.
-    fn with_leaves(&self, leaves: &[LeafNumbers]) -> Result<Self> {
-        let forest = self.forest().with_leaves(leaves)?;
-        Ok(Self::grown(Arc::clone(&self.trunk), Some(forest), self.parts.clone(), self.regions.clone()))
+    fn with_leaves(&self, leaves: &[LeafNumbers], open: &[Corner]) -> Result<Self> {
+        Ok(self.with_forest(self.forest().with_leaves(leaves, open)?))
     }
 }

@@ -5,13 +5,13 @@
 //! ```text
 //! Curve, Piece, Loop -> Outline        closed loops, holes and regions, checked        curve.rs, spline.rs, loops.rs, outline.rs, arrangement.rs
 //! a rectangle, Outline or Mesh -> Domain  what a user gives, with its names               area.rs, divided.rs
-//! Outline, MeshSettings -> Mesh        triangles and quadrilaterals, curved sides      mesh.rs, decompose.rs
+//! Outline, MeshSettings -> Mesh        triangles and quadrilaterals, curved sides      mesh.rs, rectangles.rs, decompose.rs
 //! a file of gmsh -> Mesh               the same from a file                            gmsh/
 //! Mesh -> ShapeMap per element         x = F(xi) with J and H, and its inverse         shape_map.rs, bulge.rs
 //! Mesh -> Forest                       leaves, hanging sides in pieces                 forest.rs
 //! Forest -> Decomposition              subdomains, and which of them holds a point     decomposition.rs, boxes.rs
 //! sectors of a vertex -> exponents     r^lambda, and whether a solution is smooth      exponents.rs, vertex.rs, series.rs, regularity.rs
-//! an element at such a vertex -> rings on which powers of r are smooth                 corner.rs, map/ring.rs
+//! an element at such a vertex -> rings on which powers of r are smooth                 corner.rs, map/ring.rs, ringed.rs
 //! ```
 //!
 //! A [`Mesh`](mesh::Mesh) is plain data, and it is all that the rest of the library sees: a curved side is a short
@@ -67,6 +67,7 @@ mod places;
 pub mod plane;
 mod quadtree;
 mod quality;
+mod rectangles;
 pub mod regularity;
 pub mod ringed;
 pub mod sample;

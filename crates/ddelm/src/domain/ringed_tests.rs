@@ -1,8 +1,12 @@
 //! Decompositions with rings: they tile the domain, and both sides of every edge are the same points.
 
 use super::*;
-use crate::domain::map::Affine;
+use crate::domain::decomposition::{Behind, EdgeSide, Piece};
+use crate::domain::exponents::Sector;
+use crate::domain::forest::Span;
+use crate::domain::map::{Affine, MapRef, Point};
 use crate::domain::shape_map::ShapeMap;
+use std::sync::Arc;
 
 fn grid(counts: [usize; 2]) -> Decomposition {
     Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], counts).unwrap()
@@ -126,6 +130,65 @@ fn wide_openings_have_hanging_sides_outside() {
     let triangle = Arc::new(ShapeMap::straight(&[[0.0, 0.0], corner(0.0), corner(1.2)])) as MapRef;
     let one = Decomposition::from_maps(vec![triangle], 1, |_| 0).unwrap();
     check(&ringed(&one, &[[0.0, 0.0]], 0.5), 0.5 * 2.4f64.sin());
+}
+
+/// A quarter of the plane about a vertex in which diffusion along x is 1, and `along_y` in the other direction.
+fn preferred(d: &Decomposition, point: Point, along_y: f64) -> Decomposition {
+    let [(vertex, exponent)] = at(d, &[point], 0.6)[..] else { panic!("one point") };
+    let sector = Sector { angles: [0.0, 0.5 * std::f64::consts::PI], tensor: [[1.0, 0.0], [0.0, along_y]] };
+    d.with_rings_about(&[RingVertex { vertex, exponent, sectors: vec![sector] }]).unwrap()
+}
+
+/// How many subdomains a decomposition has next to a point, in an element.
+fn stacks_at(d: &Decomposition, element: Point) -> usize {
+    let rings = d.rings.as_ref().unwrap();
+    let (s, _) = rings.base.locate(element).unwrap();
+    rings.elements.iter().filter(|e| **e == s).count() / 4
+}
+
+#[test]
+fn stacks_get_narrow_toward_the_axis_of_strong_diffusion() {
+    for d in [grid([4, 4]), Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [4, 5]).unwrap().split(&[3]).unwrap()] {
+        for (along_y, more) in [(1e-2, 4), (1e-4, 7), (1e-6, 10), (1e2, 4)] {
+            let rings = preferred(&d, [0.5, 0.4 + 0.1 * f64::from(u8::from(d.len() == 16))], along_y);
+            check(&rings, 1.0);
+            if d.len() == 16 {
+                assert_eq!(stacks_at(&rings, [0.6, 0.6]), 2 + more, "{along_y}");
+                assert_eq!(stacks_at(&rings, [0.4, 0.6]), 2);
+            }
+        }
+    }
+    // At the boundary nobody has to follow.
+    let d = grid([2, 2]);
+    assert_eq!(preferred(&d, [0.5, 0.5], 1e-4).without_rings().unwrap().len(), 4);
+}
+
+#[test]
+fn narrow_stacks_are_kept_by_splits_and_files_and_go_with_their_rings() {
+    let rings = preferred(&grid([4, 4]), [0.5, 0.5], 1e-4);
+    let (ring, _) = rings.locate([0.52, 0.51]).unwrap();
+    let strip = Wish { levels: [0, 1], toward: Toward::Ends([None, Some(false)]) };
+    let (beyond, _) = rings.locate([0.9, 0.74]).unwrap();
+    for d in [rings.split(&[ring]).unwrap(), rings.split_as(&[(beyond, strip)]).unwrap(), rings.refined().unwrap()] {
+        check(&d, 1.0);
+        let back = d.geometry().unwrap().decomposition().unwrap();
+        assert_eq!((back.len(), back.edges.len()), (d.len(), d.edges.len()));
+        for (a, b) in d.subdomains.iter().zip(&back.subdomains) {
+            assert_eq!(a.map.point([0.3, 0.6]), b.map.point([0.3, 0.6]));
+        }
+    }
+    let plain = rings.without_rings_about(&[rings.ring_vertices()[0].vertex]).unwrap();
+    assert!(plain.rings.is_none());
+    check(&plain, 1.0);
+}
+
+#[test]
+fn strips_that_end_at_a_vertex_do_not_make_its_elements_smaller_in_turn() {
+    let strip = Wish { levels: [0, 3], toward: Toward::Ends([None, Some(false)]) };
+    let d = Decomposition::rectangle([0.0, 1.0], [0.0, 1.0], [2, 2]).unwrap().split_as(&[(3, strip)]).unwrap();
+    let rings = ringed(&d, &[[0.5, 0.5]], 0.6);
+    check(&rings, 1.0);
+    assert!(rings.len() < 100, "{}", rings.len());
 }
 
 #[test]

@@ -179,7 +179,7 @@ fn meeting_corners(
     let corners = |side: &EdgeSide| {
         let count = subdomains[side.subdomain].vertices.len();
         let at = |k: usize| starts[side.subdomain] + (side.side + k) % count;
-        [(side.span != Span::Second).then(|| at(0)), (side.span != Span::First).then(|| at(1))]
+        [side.span.begins().then(|| at(0)), side.span.ends().then(|| at(1))]
     };
     let [a, mut b] = edge.sides.each_ref().map(corners);
     let [first, second] = edge.sides.each_ref().map(|side| subdomains[side.subdomain].map.is_mirrored());

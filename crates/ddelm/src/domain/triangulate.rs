@@ -6,8 +6,8 @@ use spade::{ConstrainedDelaunayTriangulation, Point2, Triangulation};
 
 use crate::domain::map::Point;
 
-use super::arrangement::{Arrangement, LoopId};
-use super::chords::{Chords, ordered};
+use super::arrangement::{Arrangement, LoopId, Owner};
+use super::chords::{Chord, Chords, ordered};
 use super::meeting::{Polyline, ray_crosses};
 use super::plane::{Rectangle, twice_area};
 
@@ -73,7 +73,9 @@ pub fn inside(points: &[Point], triangles: &[[usize; 3]], chords: &Chords, arran
     let adjacent = neighbours(triangles);
     let mut seen = vec![false; triangles.len()];
     let area = |t: usize| twice_area(points[triangles[t][0]], points[triangles[t][1]], points[triangles[t][2]]);
-    let sizes = region_areas(chords, arrangement);
+    let segment =
+        |chord: &Chord| (chord.ends.map(|v| chords.vertices[v]), arrangement.strands[chord.strand].owners.as_slice());
+    let sizes = region_areas(chords.chords.iter().map(segment));
     let mut place: Vec<Option<Option<Option<usize>>>> = vec![None; triangles.len()];
     for start in 0..triangles.len() {
         if place[start].is_some() {
@@ -124,6 +126,11 @@ fn place_of(p: Point, chords: &Chords, arrangement: &Arrangement, sizes: &[f64])
             *crossed.entry(owner.id).or_default() += count;
         }
     }
+    smallest_region(&crossed, sizes)
+}
+
+/// The smallest region about a point from which a ray crosses loops so often; the outer `None` outside the domain.
+pub(super) fn smallest_region(crossed: &HashMap<LoopId, usize>, sizes: &[f64]) -> Option<Option<usize>> {
     let within = |id: LoopId| crossed.get(&id).is_some_and(|count| count % 2 == 1);
     let in_hole = crossed.keys().any(|&id| matches!(id, LoopId::Hole(_)) && within(id));
     if !within(LoopId::Outer) || in_hole {
@@ -133,12 +140,11 @@ fn place_of(p: Point, chords: &Chords, arrangement: &Arrangement, sizes: &[f64])
     Some(regions.min_by(|&a, &b| sizes[a].total_cmp(&sizes[b]).then(a.cmp(&b))))
 }
 
-/// Areas inside the chords of the regions, whose strands in holes are missing: good enough to tell the inner from the outer.
-fn region_areas(chords: &Chords, arrangement: &Arrangement) -> Vec<f64> {
+/// Areas inside the segments of the regions, whose strands in holes are missing: good enough to tell the inner from the outer.
+pub(super) fn region_areas<'a>(segments: impl Iterator<Item = ([Point; 2], &'a [Owner])>) -> Vec<f64> {
     let mut areas: Vec<f64> = Vec::new();
-    for chord in &chords.chords {
-        let [a, b] = chord.ends.map(|v| chords.vertices[v]);
-        for owner in &arrangement.strands[chord.strand].owners {
+    for ([a, b], owners) in segments {
+        for owner in owners {
             let LoopId::Region(r) = owner.id else { continue };
             areas.resize(areas.len().max(r + 1), 0.0);
             areas[r] += 0.5 * (a[0] * b[1] - a[1] * b[0]) * if owner.reversed { -1.0 } else { 1.0 };

@@ -39,6 +39,7 @@ fn kind(scene: &Scene<'_>, units: &[EdgeUnits], s: usize) -> Option<Vec<u64>> {
             Span::Whole => 0,
             Span::First => 1,
             Span::Second => 2,
+            Span::Part { .. } => return None,
         };
         out.extend([side as u64, span]);
         match behind {

@@ -53,7 +53,7 @@ use crate::solution::evaluate::Solution;
 ///
 /// It is raised when a reader of this version would misread a file. Whatever is added to the report needs no new version,
 /// but a default (`#[serde(default)]`), so that older files are still read.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The first version in which every second stack of rings is mirrored.
 const MIRRORED: u32 = 4;

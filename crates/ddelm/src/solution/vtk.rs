@@ -171,8 +171,8 @@ impl Patch {
 
 /// Whether the gradient is infinite at the vertex that a ring is about.
 fn has_infinite_slopes(decomposition: &Decomposition, s: usize) -> bool {
-    let exponent = |v| decomposition.ring_vertices().iter().find(|(vertex, _)| *vertex == v);
-    decomposition.ring(s).and_then(|(v, _)| exponent(v)).is_some_and(|(_, exponent)| *exponent < 1.0)
+    let at = |v| decomposition.ring_vertices().iter().find(|ringed| ringed.vertex == v);
+    decomposition.ring(s).and_then(|(v, _)| at(v)).is_some_and(|ringed| ringed.exponent < 1.0)
 }
 
 /// Vectors in the plane, as VTK has them.

@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 use crate::base::error::{Error, Result};
 use crate::domain::collocation::Nodes;
+use crate::domain::corner::RingVertex;
 use crate::domain::decomposition::{Behind, Decomposition, Subdomain};
-use crate::domain::exponents::{Ends, LARGEST, Ray, Sector, exponents};
-use crate::domain::forest::Span;
+use crate::domain::exponents::{Ends, LARGEST, Ray, Sector, exponents, prefers_no_direction};
 use crate::domain::map::{MapRef, Point, unit_normal};
 use crate::domain::plane::{cross, distance, dot, norm, subtract};
 use crate::domain::regularity::{Detector, Regularity};
@@ -78,17 +78,17 @@ pub fn with_corners_beyond(
     }
     match singular_vertices(problem, &decomposition, settings, smooth)?.as_slice() {
         [] => Ok(decomposition),
-        found => decomposition.with_rings(found),
+        found => decomposition.with_rings_about(found),
     }
 }
 
-/// The vertices of a decomposition that get rings, with their smallest exponents; none of those that are known to be smooth.
+/// The vertices of a decomposition that get rings; none of those that are known to be smooth.
 pub fn singular_vertices(
     problem: &Problem,
     decomposition: &Decomposition,
     settings: &Settings,
     smooth: &mut Vec<Point>,
-) -> Result<Vec<(usize, f64)>> {
+) -> Result<Vec<RingVertex>> {
     let corners = &settings.corners;
     if *corners == Corners::None {
         return Ok(Vec::new());
@@ -100,7 +100,7 @@ pub fn singular_vertices(
         for &p in points {
             let v = vertex_at(decomposition, p)?;
             let Some(fan) = fan(decomposition, &around[v]) else { return Err(no_vertex(p)) };
-            found.push((v, search.exponent(&fan)?));
+            found.push(search.ringed(v, &fan, search.exponent(&fan)?));
         }
         return Ok(found);
     }
@@ -113,7 +113,7 @@ pub fn singular_vertices(
         }
         let Some(fan) = fan(decomposition, corners_here).filter(|fan| search.is_candidate(fan)) else { continue };
         if *corners == Corners::All {
-            found.push((v, search.exponent(&fan)?));
+            found.push(search.ringed(v, &fan, search.exponent(&fan)?));
             continue;
         }
         let size = search.radius(&fan);
@@ -125,7 +125,7 @@ pub fn singular_vertices(
             None => *scale.insert(search.scale()?),
         };
         match search.regularity(&fan, scale, &mut detector)? {
-            Regularity::Rings { exponent } => found.push((v, exponent)),
+            Regularity::Rings { exponent } => found.push(search.ringed(v, &fan, exponent)),
             Regularity::Smooth => smooth.push(fan.point),
         }
     }
@@ -199,7 +199,7 @@ fn fan(decomposition: &Decomposition, corners: &[(usize, usize)]) -> Option<Fan>
                 if at == start {
                     break;
                 }
-                if next.span == Span::Second || elements.len() > corners.len() {
+                if !next.span.begins() || elements.len() > corners.len() {
                     return None;
                 }
                 elements.push(at);
@@ -326,13 +326,23 @@ impl Search<'_> {
         }
     }
 
-    /// The smallest exponent of a vertex.
-    fn exponent(&self, fan: &Fan) -> Result<f64> {
-        let sector = |(pair, &at): (&[f64], &(usize, usize))| {
+    /// The elements of a fan as sectors.
+    fn sectors(&self, fan: &Fan) -> impl Iterator<Item = Sector> {
+        fan.angles.windows(2).zip(&fan.elements).map(|(pair, &at)| {
             let [a, b, c, d] = self.tensor(at);
             Sector { angles: [pair[0], pair[1]], tensor: [[a, b], [c, d]] }
-        };
-        let sectors: Vec<Sector> = fan.angles.windows(2).zip(&fan.elements).map(sector).collect();
+        })
+    }
+
+    /// A vertex with rings.
+    fn ringed(&self, vertex: usize, fan: &Fan, exponent: f64) -> RingVertex {
+        let sectors = self.sectors(fan).filter(|sector| !prefers_no_direction(sector.tensor)).collect();
+        RingVertex { vertex, exponent, sectors }
+    }
+
+    /// The smallest exponent of a vertex.
+    fn exponent(&self, fan: &Fan) -> Result<f64> {
+        let sectors: Vec<Sector> = self.sectors(fan).collect();
         let ray = |part: usize| Ray::of(&self.problem.conditions[part]);
         let ends = fan.parts.map_or(Ends::Closed, |parts| Ends::Rays(parts.map(ray)));
         Ok(exponents(&sectors, ends)?.first().map_or(LARGEST, |exponent| exponent.re))

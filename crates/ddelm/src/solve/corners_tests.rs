@@ -21,7 +21,7 @@ fn dirichlet(source: FieldRef, values: FieldRef, parts: usize) -> Problem {
 
 fn found(problem: &Problem, decomposition: &Decomposition) -> Vec<(Point, f64)> {
     let all = singular_vertices(problem, decomposition, &Settings::default(), &mut Vec::new()).unwrap();
-    all.into_iter().map(|(v, exponent)| (decomposition.vertices[v].point, exponent)).collect()
+    all.into_iter().map(|ringed| (decomposition.vertices[ringed.vertex].point, ringed.exponent)).collect()
 }
 
 #[test]
