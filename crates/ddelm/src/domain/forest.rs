@@ -190,7 +190,7 @@ pub enum Span {
     First,
     /// The second half.
     Second,
-    /// A smaller part, of an [open](Forest::opened) side: subdomains have none.
+    /// A smaller part, of an element that will be cut into rings: subdomains have none.
     Part {
         /// Into `2^level` parts the side is cut, at least four.
         level: u32,
