@@ -452,7 +452,8 @@ mod tests {
             let at = good.windows(from.len()).position(|w| w == from).unwrap();
             [&good[..at], to, &good[at + from.len()..]].concat()
         };
-        assert!(problem(&replaced(br#"\"version\":4"#, br#"\"version\":9"#)).contains("version 9"));
+        let version = format!(r#"\"version\":{VERSION}"#);
+        assert!(problem(&replaced(version.as_bytes(), br#"\"version\":9"#)).contains("version 9"));
         for wrong in [&br#"\"subdomains\":[2,2]"#[..], br#"\"subdomains\":[9999999999,9999999999]"#] {
             // The header is longer or shorter by so many bytes.
             let damaged = replaced(br#"\"subdomains\":[3,2]"#, wrong);
