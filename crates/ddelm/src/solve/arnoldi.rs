@@ -21,10 +21,12 @@
 mod space;
 
 use faer::Mat;
+use rayon::prelude::*;
 
 use self::space::Space;
 use crate::base::error::Result;
-use crate::solve::orthonormal::Pieces;
+use crate::local::local_factor::product;
+use crate::solve::orthonormal::{Pieces, Views, views};
 
 /// Columns that the iteration starts with.
 const BLOCK: usize = 3;
@@ -57,8 +59,9 @@ pub(crate) struct Pair {
 pub(crate) struct Spectrum {
     /// The pairs, by descending magnitude of their eigenvalues.
     pub pairs: Vec<Pair>,
-    /// The eigenvectors as columns; of a complex pair the real part and the imaginary part.
-    pub vectors: Pieces,
+    /// The basis, and the eigenvectors in terms of it; of a complex pair the real part and the imaginary part.
+    basis: Pieces,
+    combinations: Mat<f64>,
     /// Whether all of them reached the tolerance.
     pub converged: bool,
     /// Vectors that the operator was applied to.
@@ -75,18 +78,16 @@ impl Spectrum {
         }
     }
 
-    /// Some of the pairs.
-    pub fn part(&self, numbers: &[usize]) -> Spectrum {
-        let columns = |v: &Mat<f64>| {
-            let mut some = Mat::zeros(v.nrows(), numbers.len());
-            numbers.iter().enumerate().for_each(|(j, &k)| some.col_as_slice_mut(j).copy_from_slice(v.col_as_slice(k)));
-            some
-        };
-        Spectrum {
-            pairs: numbers.iter().map(|&k| self.pairs[k].clone()).collect(),
-            vectors: self.vectors.iter().map(columns).collect(),
-            ..*self
-        }
+    /// The eigenvectors of some pairs as columns.
+    pub fn vectors(&self, numbers: &[usize]) -> Pieces {
+        let expanded = self.combinations.nrows();
+        let chosen = Mat::from_fn(expanded, numbers.len(), |i, j| self.combinations[(i, numbers[j])]);
+        self.basis.par_iter().map(|v| product(v.subcols(0, expanded), chosen.as_ref())).collect()
+    }
+
+    /// Gives the memory of all eigenvectors back.
+    pub fn forget_vectors(&mut self) {
+        self.basis = Pieces::new();
     }
 }
 
@@ -109,7 +110,7 @@ pub(crate) struct Wanted {
 pub(crate) fn arnoldi(
     wanted: &Wanted,
     near: Option<Pieces>,
-    apply: impl Fn(Pieces) -> Result<Pieces>,
+    apply: impl Fn(&Views<'_>) -> Result<Pieces>,
     mut random: impl FnMut(usize) -> Pieces,
 ) -> Result<Spectrum> {
     // Who found the vectors has looked for what was missed.
@@ -117,7 +118,7 @@ pub(crate) fn arnoldi(
     let start = match near {
         Some(near) => near,
         // One product makes smooth vectors of random ones.
-        None => apply(random(BLOCK))?,
+        None => apply(&views(&random(BLOCK)))?,
     };
     let mut space = Space::new(start, wanted.most);
     let mut next = space.used;
@@ -145,7 +146,7 @@ pub(crate) fn arnoldi(
         }
         if converged {
             looked = true;
-            let fresh = space.divided(apply(random(FRESH))?);
+            let fresh = space.divided(apply(&views(&random(FRESH)))?);
             let mut young = space.add(fresh).1;
             // They go alone, and nothing is asked on the way; the last of these steps is the next one of the iteration.
             for step in 1..=FRESH_STEPS {
@@ -204,7 +205,7 @@ mod tests {
         }
     }
 
-    fn applied(diagonal: &[f64], coupling: f64, x: &Pieces) -> Pieces {
+    fn applied(diagonal: &[f64], coupling: f64, x: &Views<'_>) -> Pieces {
         let rows = x[0].nrows();
         let entry = |i: usize, k: usize| if i < rows { x[0][(i, k)] } else { x[1][(i - rows, k)] };
         // Upper triangular, so that the eigenvalues are the diagonal and the matrix is not normal.
@@ -222,7 +223,7 @@ mod tests {
         let mut diagonal = vec![1.0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.3];
         diagonal.extend((8..300).map(|k| 1.0 / f64::from(k)));
         let wanted = Wanted { count: 7, beyond: 0, tolerance: 1e-12, self_adjoint: true, most: 150 };
-        let found = arnoldi(&wanted, None, |x| Ok(applied(&diagonal, 0.0, &x)), random(299)).unwrap();
+        let found = arnoldi(&wanted, None, |x: &Views<'_>| Ok(applied(&diagonal, 0.0, x)), random(299)).unwrap();
         assert!(found.converged);
         for (pair, expected) in found.pairs.iter().zip(&diagonal) {
             assert!((pair.value[0] - expected).abs() < 1e-13 && pair.value[1] == 0.0, "{:?}", found.pairs);
@@ -233,12 +234,13 @@ mod tests {
     fn a_matrix_that_is_not_normal_has_small_residuals() {
         let diagonal: Vec<f64> = (1..200).map(|k| 1.0 / f64::from(k)).collect();
         let wanted = Wanted { count: 4, beyond: 0, tolerance: 1e-12, self_adjoint: false, most: 150 };
-        let apply = |x: Pieces| Ok(applied(&diagonal, 0.7, &x));
+        let apply = |x: &Views<'_>| Ok(applied(&diagonal, 0.7, x));
         let found = arnoldi(&wanted, None, apply, random(199)).unwrap();
-        let image = applied(&diagonal, 0.7, &found.vectors);
+        let vectors = found.vectors(&[0, 1, 2, 3]);
+        let image = applied(&diagonal, 0.7, &views(&vectors));
         for (k, pair) in found.pairs.iter().enumerate() {
             assert!((pair.value[0] - diagonal[k]).abs() < 1e-11, "{pair:?}");
-            let entries = image.iter().zip(&found.vectors).flat_map(|(a, x)| {
+            let entries = image.iter().zip(&vectors).flat_map(|(a, x)| {
                 a.col_as_slice(k).iter().zip(x.col_as_slice(k)).map(|(a, x)| (a - pair.value[0] * x).abs())
             });
             assert!(entries.fold(0.0, f64::max) < 1e-11);

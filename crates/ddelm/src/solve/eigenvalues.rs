@@ -33,7 +33,7 @@ use crate::solution::evaluate::Solution;
 use crate::solve::arnoldi::{Pair, Spectrum, WILD, Wanted, arnoldi};
 use crate::solve::estimate::Second;
 use crate::solve::nodal::{Loads, Nodal};
-use crate::solve::orthonormal::Pieces;
+use crate::solve::orthonormal::Views;
 use crate::solve::resolution::Resolution;
 use crate::solve::solver::Solver;
 use crate::solve::stacked::Stacked;
@@ -43,12 +43,15 @@ const MOST: usize = 200;
 
 /// Residuals of the first and of the second decomposition, and of fewer points, relative to the eigenvalue of the inverse; and those
 /// that are enough where the error of an eigenvalue is the square of its residual.
-const TOLERANCE: [f64; 2] = [1e-12, 1e-9];
+const TOLERANCE: [f64; 2] = [1e-12, 2e-9];
 const SECOND_TOLERANCE: [f64; 2] = [1e-12, 1e-8];
 const COARSE_TOLERANCE: [f64; 2] = [1e-7, 1e-7];
 
-/// The points that the iteration starts with, as a share of those that it ends with, and the fewest that are worth it.
+/// The points that the iteration starts with, as a share of those that it ends with; where there are many subdomains for each
+/// eigenvalue, so that all eigenfunctions are smooth in them; how many that is; and the fewest points that are worth it.
 const COARSE: f64 = 0.5;
+const COARSE_OF_MANY: f64 = 0.45;
+const MANY: usize = 8;
 const FEWEST: usize = 6;
 
 /// The error of the interface values in a product with the inverse, relative to the residual to reach.
@@ -171,17 +174,18 @@ impl Eigenvalues {
         let clock = Instant::now();
         let near = coarse.as_ref().map(|coarse| nodal.loads_from(&coarse.nodal, &coarse.y));
         let stacked = Stacked::new(&nodal)?;
-        let spectrum = inverse_spectrum(&stacked, [self.count, 0], TOLERANCE, near, progress)?;
+        let mut spectrum = inverse_spectrum(&stacked, [self.count, 0], TOLERANCE, near, progress)?;
         let mut found = eigenvalues(&spectrum, shift);
         let mut order: Vec<usize> = (0..found.len()).collect();
         order.sort_by(|&a, &b| {
             (found[a].value.total_cmp(&found[b].value)).then(found[a].imaginary.total_cmp(&found[b].imaginary))
         });
         let wanted = if all { (0..found.len()).collect() } else { spectrum.with_partner(order[0]) };
-        let mut functions = eigenfunctions(&stacked, &spectrum.part(&wanted), progress)?;
+        let mut functions = eigenfunctions(&stacked, &spectrum, &wanted, progress)?;
         let seconds = spent + clock.elapsed().as_secs_f64();
         // The second solver takes the place of the first.
         drop(nodal);
+        spectrum.forget_vectors();
         let mut warnings = ignored(problem);
         let clock = Instant::now();
         if estimate {
@@ -261,7 +265,8 @@ impl Coarse {
         count: usize,
         progress: &dyn Progress,
     ) -> Result<Option<Self>> {
-        let points = (COARSE * settings.points as f64).round() as usize;
+        let share = if decomposition.len() >= MANY * count { COARSE_OF_MANY } else { COARSE };
+        let points = (share * settings.points as f64).round() as usize;
         if points < FEWEST {
             return Ok(None);
         }
@@ -269,7 +274,8 @@ impl Coarse {
         let nodal = factored(posed, decomposition, &settings, COARSE_PRODUCTS, progress)?;
         let stacked = Stacked::new(&nodal)?;
         let spectrum = inverse_spectrum(&stacked, [count, BEYOND], COARSE_TOLERANCE, None, progress)?;
-        let loads = stacked.loads(&spectrum.vectors);
+        let all: Vec<usize> = (0..spectrum.pairs.len()).collect();
+        let loads = stacked.loads(&spectrum.vectors(&all));
         let y = nodal.coefficients(&loads, stacked.guess(SOLVED * COARSE_TOLERANCE[0]), progress)?;
         Ok(Some(Coarse { nodal, y }))
     }
@@ -291,8 +297,8 @@ fn inverse_spectrum(
     let self_adjoint = is_squared(nodal);
     let tolerance = tolerance[usize::from(self_adjoint)];
     progress.begin(Stage::Eigenvalues, most);
-    let apply = |vectors: Pieces| {
-        let images = stacked.invert(&vectors, enough, progress)?;
+    let apply = |vectors: &Views<'_>| {
+        let images = stacked.invert(vectors, enough, progress)?;
         (0..vectors[0].ncols()).for_each(|_| progress.step());
         Ok(images)
     };
@@ -316,14 +322,20 @@ fn eigenvalues(spectrum: &Spectrum, shift: f64) -> Vec<Eigenvalue> {
     spectrum.pairs.iter().map(|pair| value(pair.value)).collect()
 }
 
-/// The eigenfunctions as solutions: one more product with the inverse, of x / mu.
-fn eigenfunctions(stacked: &Stacked, spectrum: &Spectrum, progress: &dyn Progress) -> Result<Vec<Solution>> {
-    let (nodal, count) = (stacked.nodal, spectrum.pairs.len());
-    let vectors = stacked.loads(&spectrum.vectors);
+/// The eigenfunctions of some pairs as solutions: one more product with the inverse, of x / mu.
+fn eigenfunctions(
+    stacked: &Stacked,
+    spectrum: &Spectrum,
+    wanted: &[usize],
+    progress: &dyn Progress,
+) -> Result<Vec<Solution>> {
+    let (nodal, count) = (stacked.nodal, wanted.len());
+    let pairs: Vec<&Pair> = wanted.iter().map(|&k| &spectrum.pairs[k]).collect();
+    let vectors = stacked.loads(&spectrum.vectors(wanted));
     let mut loads = vectors.clone();
     for (load, x) in loads.iter_mut().zip(&vectors) {
         for k in 0..count {
-            let [re, im] = spectrum.pairs[k].value;
+            let [re, im] = pairs[k].value;
             let square = re * re + im * im;
             // (p + iq) / (re + i im), with p and q in two columns.
             let partner = if im > 0.0 { (k + 1).min(count - 1) } else { k.saturating_sub(1) };
@@ -346,7 +358,7 @@ fn eigenfunctions(stacked: &Stacked, spectrum: &Spectrum, progress: &dyn Progres
     let mut k = 0;
     while k < count {
         // The two parts of a complex one keep their proportion.
-        let end = if spectrum.pairs[k].value[1] > 0.0 { (k + 2).min(count) } else { k + 1 };
+        let end = if pairs[k].value[1] > 0.0 { (k + 2).min(count) } else { k + 1 };
         let norm = norms.squares[k..end].iter().sum::<f64>().sqrt();
         let factor = norms.sign[k] / norm;
         functions[k..end].iter_mut().for_each(|function| function.scale(factor));

@@ -1,7 +1,7 @@
 //! Blocks of vectors made orthonormal, `W = Q R`: all columns together by products of matrices, or one after the other where some of
 //! them nearly depend on the others.
 
-use faer::Mat;
+use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use crate::algebra::factor::solve_upper;
@@ -19,6 +19,14 @@ const LANES: usize = 8;
 
 /// Vectors in pieces, one matrix for each, with a column for each vector.
 pub(crate) type Pieces = Vec<Mat<f64>>;
+
+/// The same, of somebody else.
+pub(crate) type Views<'a> = [MatRef<'a, f64>];
+
+/// Vectors as they are.
+pub(crate) fn views(pieces: &Pieces) -> Vec<MatRef<'_, f64>> {
+    pieces.iter().map(Mat::as_ref).collect()
+}
 
 /// Makes the columns of a block orthonormal, `W = Q R`, from the Cholesky factor of their inner products: some products of
 /// matrices. Returns R; nothing, and does nothing, where little is left of a column that had this size, or it is nearly dependent on

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
-use crate::algebra::factor::multiply_add;
+use crate::algebra::factor::{Scratch, multiply, multiply_add};
 use crate::base::error::Result;
 use crate::base::memory;
 use crate::base::progress::Progress;
@@ -126,16 +126,18 @@ impl Responses {
         (&self.groups[*group], &self.groups[*group].members[some.clone()])
     }
 
-    /// What the data give inside the subdomains, with zero on the interface, for so many right-hand sides. `data` writes the entries of
+    /// What the data give inside the subdomains, with zero on the interface, for so many right-hand sides. `data` writes all entries of
     /// one column of F of a local problem.
     pub fn inside(&self, columns: usize, data: impl Fn(usize, usize, &[usize], &mut [f64]) + Sync) -> Inside<'_> {
         let inside = |b: usize| {
             let (group, some) = self.batch(b);
-            let mut f = Mat::zeros(group.input.len(), some.len() * columns);
+            let mut f = Scratch::new(group.input.len(), some.len() * columns);
             for (j, (&k, c)) in some.iter().flat_map(|k| (0..columns).map(move |c| (k, c))).enumerate() {
                 data(k, c, &group.input, f.col_as_slice_mut(j));
             }
-            product(group.inner.as_ref(), f.as_ref())
+            let mut found = Scratch::new(group.inner.nrows(), f.ncols());
+            multiply(found.as_mut(), group.inner.as_ref(), f.as_ref());
+            found
         };
         let found = (0..self.batches.len()).into_par_iter().map(inside).collect();
         Inside { responses: self, found, columns }
@@ -145,7 +147,7 @@ impl Responses {
 /// Loads and fluxes of solutions that are zero on the interface.
 pub(crate) struct Inside<'a> {
     responses: &'a Responses,
-    found: Vec<Mat<f64>>,
+    found: Vec<Scratch>,
     columns: usize,
 }
 
@@ -164,9 +166,10 @@ impl<'a> Inside<'a> {
             }
         }
         let (u, outcome) = solver.balance(jumps, &squares, guess, progress)?;
-        let coupled = |(b, mut found): (usize, Mat<f64>)| {
+        let coupled = |(b, mut found): (usize, Scratch)| {
             let (group, some) = responses.batch(b);
-            let mut values = Mat::zeros(group.outer.ncols(), some.len() * columns);
+            let mut values = Scratch::new(group.outer.ncols(), some.len() * columns);
+            values.fill(0.0);
             for (j, (&k, c)) in some.iter().flat_map(|k| (0..columns).map(move |c| (k, c))).enumerate() {
                 solver.locals[k].pick_into(u.col_as_slice(c), values.col_as_slice_mut(j));
             }
@@ -182,7 +185,7 @@ impl<'a> Inside<'a> {
 /// Loads of solutions.
 pub(crate) struct Coupled<'a> {
     responses: &'a Responses,
-    found: Vec<Mat<f64>>,
+    found: Vec<Scratch>,
     columns: usize,
     /// The interface values.
     pub u: Mat<f64>,

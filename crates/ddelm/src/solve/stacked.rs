@@ -6,7 +6,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use faer::Mat;
+use faer::{Mat, MatRef};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
@@ -15,7 +15,7 @@ use crate::base::error::Result;
 use crate::base::progress::Progress;
 use crate::interface::{Guess, Outcome};
 use crate::solve::nodal::{Loads, Nodal};
-use crate::solve::orthonormal::Pieces;
+use crate::solve::orthonormal::{Pieces, Views, views};
 
 /// Subdomains whose loads make a piece. A fixed number, so that the bits do not depend on the threads.
 const TOGETHER: usize = 64;
@@ -84,9 +84,10 @@ impl<'a> Stacked<'a> {
     }
 
     /// One column of a local problem.
-    fn part<'b>(&self, vectors: &'b Pieces, k: usize, column: usize) -> &'b [f64] {
+    fn part<'b>(&self, vectors: &Views<'b>, k: usize, column: usize) -> &'b [f64] {
         let (piece, first) = self.places[k];
-        &vectors[piece].col_as_slice(column)[first..first + self.units[k].len()]
+        let column = vectors[piece].col(column).try_as_col_major().expect("vectors are columns in memory");
+        &column.as_slice()[first..first + self.units[k].len()]
     }
 
     /// Loads as vectors.
@@ -99,10 +100,11 @@ impl<'a> Stacked<'a> {
 
     /// Vectors as loads.
     pub fn loads(&self, vectors: &Pieces) -> Loads {
+        let vectors = views(vectors);
         let load = |k: usize| {
             let mut load = Mat::zeros(self.units[k].len(), vectors[0].ncols());
             for c in 0..vectors[0].ncols() {
-                let entries = self.part(vectors, k, c).iter().zip(&self.units[k]);
+                let entries = self.part(&vectors, k, c).iter().zip(&self.units[k]);
                 load.col_as_slice_mut(c).iter_mut().zip(entries).for_each(|(out, (v, unit))| *out = v / unit);
             }
             load
@@ -137,14 +139,15 @@ impl<'a> Stacked<'a> {
     }
 
     /// Source to solution, without boundary values: the inverse of the operator. Interface values may have an error, relative to them.
-    pub fn invert(&self, vectors: &Pieces, enough: f64, progress: &dyn Progress) -> Result<Pieces> {
+    pub fn invert(&self, vectors: &Views<'_>, enough: f64, progress: &dyn Progress) -> Result<Pieces> {
         let (nodal, columns, guess) = (self.nodal, vectors[0].ncols(), self.guess(enough));
         let learn = |outcome: &Outcome| {
             let mut known = self.contraction.lock().unwrap_or_else(PoisonError::into_inner);
             *known = known.max(outcome.contraction);
         };
         let Some(responses) = &nodal.responses else {
-            let rhs = nodal.right_hand_sides(&self.loads(vectors))?;
+            let owned = |piece: &MatRef<'_, f64>| piece.to_owned();
+            let rhs = nodal.right_hand_sides(&self.loads(&vectors.iter().map(owned).collect()))?;
             let (loads, _, outcome) = nodal.solve(&rhs, guess, progress)?;
             learn(&outcome);
             return Ok(self.vectors(&loads));

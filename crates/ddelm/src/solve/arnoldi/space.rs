@@ -1,13 +1,13 @@
 //! The basis of an Arnoldi iteration, the operator projected on it, and the eigenpairs of that.
 
-use faer::Mat;
+use faer::{Mat, MatRef};
 use rayon::prelude::*;
 
 use super::{BLOCK, FRESH, NOISE, Pair, Spectrum, WILD, Wanted};
 use crate::algebra::factor::{eigenpairs, multiply_add, qr};
 use crate::base::error::Result;
 use crate::local::local_factor::product;
-use crate::solve::orthonormal::{Pieces, dot, orthonormalize_one_by_one, orthonormalize_together};
+use crate::solve::orthonormal::{Pieces, Views, dot, orthonormalize_one_by_one, orthonormalize_together};
 
 /// Times that a block is made orthogonal, at most.
 const MOST_PASSES: usize = 4;
@@ -71,9 +71,9 @@ impl Space {
     }
 
     /// The image of the first of the columns that the operator was not applied to.
-    pub fn image(&self, count: usize, apply: impl Fn(Pieces) -> Result<Pieces>) -> Result<Image> {
-        let block: Pieces = self.basis.iter().map(|v| v.subcols(self.expanded, count).to_owned()).collect();
-        Ok(self.divided(apply(block)?))
+    pub fn image(&self, count: usize, apply: impl Fn(&Views<'_>) -> Result<Pieces>) -> Result<Image> {
+        let block: Vec<MatRef<'_, f64>> = self.basis.iter().map(|v| v.subcols(self.expanded, count)).collect();
+        Ok(self.divided(apply(&block)?))
     }
 
     /// Vectors as their part in the span of the basis, and the rest.
@@ -240,14 +240,15 @@ impl Space {
         Ok(ritz)
     }
 
-    pub fn spectrum(&self, ritz: &Ritz, chosen: &[usize], converged: bool) -> Spectrum {
-        let vectors = Mat::from_fn(self.expanded, chosen.len(), |i, k| ritz.vectors[(i, chosen[k])]);
+    /// What was found. The basis goes with it.
+    pub fn spectrum(&mut self, ritz: &Ritz, chosen: &[usize], converged: bool) -> Spectrum {
+        let combinations = Mat::from_fn(self.expanded, chosen.len(), |i, k| ritz.vectors[(i, chosen[k])]);
         let pair =
             |&k: &usize| Pair { value: ritz.values[k], residual: ritz.residuals[k], condition: ritz.conditions[k] };
-        let combine = |v: &Mat<f64>| product(v.subcols(0, self.expanded), vectors.as_ref());
         Spectrum {
             pairs: chosen.iter().map(pair).collect(),
-            vectors: self.basis.par_iter().map(combine).collect(),
+            basis: std::mem::take(&mut self.basis),
+            combinations,
             converged,
             products: self.expanded,
         }
