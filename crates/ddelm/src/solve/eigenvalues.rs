@@ -334,8 +334,8 @@ fn eigenfunctions(
     let vectors = stacked.loads(&spectrum.vectors(wanted));
     let mut loads = vectors.clone();
     for (load, x) in loads.iter_mut().zip(&vectors) {
-        for k in 0..count {
-            let [re, im] = pairs[k].value;
+        for (k, pair) in pairs.iter().enumerate() {
+            let [re, im] = pair.value;
             let square = re * re + im * im;
             // (p + iq) / (re + i im), with p and q in two columns.
             let partner = if im > 0.0 { (k + 1).min(count - 1) } else { k.saturating_sub(1) };
