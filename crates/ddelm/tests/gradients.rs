@@ -226,7 +226,7 @@ parameters = { k = 2, s = 1.5 }
 equation = { diffusion = "1 + k*(x + 1)*(y + 1)/8", source = "40*s*sin(2*pi*x)" }
 boundary = { mean = 0.3, neumann = 0 }
 output = { integrals = { square = "integral(u^2*x)", most = "max(u)" } }
-discretization = { points = 14, corners = "auto" }
+discretization = { points = 14, size = 0.4, corners = "auto" }
 "#;
     assert!(solver(&case(text, &[])).solve().unwrap().report.rings > 0);
     let points: [&[f64]; 2] = [&[0.31, -0.77, -0.5], &[0.42, 0.9, -0.05]];

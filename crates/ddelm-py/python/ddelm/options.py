@@ -46,7 +46,8 @@ class LinearOptions(TypedDict, total=False):
     points: Optional[int]
     #: Neurons per subdomain; points^2 unless given.
     neurons: Optional[int]
-    #: Where the nodes lie: "chebyshev", "uniform", "gauss" (rows are tested, not collocated), or "auto": "gauss" where advection is fast, else "chebyshev".
+    #: Where the nodes lie: "chebyshev", "uniform", "gauss" (rows are tested, not collocated), or "auto": "gauss" where
+    #: advection is fast, else "chebyshev".
     nodes: Optional[Nodes]
     #: "tanh", "sin" or "gaussian".
     activation: Optional[Activation]

@@ -229,7 +229,7 @@ class Report:
     peak_memory_bytes: Optional[int]
     #: Reasons not to trust the solution, and choices that were made for the user. Solving raises a `UserWarning` for each.
     warnings: list[str]
-    #: The size of the layers that the solution should have and has not, relative to it: part of the estimate. None unless advection is fast.
+    #: The size of layers that the solution should have and has not, part of the estimate. None unless advection is fast.
     layers: Optional[float] = None
     #: The steps of Newton's method; None for linear problems.
     nonlinear: Optional[Nonlinear] = None
@@ -261,6 +261,8 @@ class Report:
         optional = ("nonlinear", "integrals", "eigenvalues", "time")
         if fields["nonlinear"] and not fields["nonlinear"]["continuation"]:
             del fields["nonlinear"]["continuation"]
+        if fields["layers"] is None:
+            del fields["layers"]
         return {name: value for name, value in fields.items() if name not in optional or value}
 
     def _repr_html_(self) -> str:
