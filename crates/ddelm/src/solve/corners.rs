@@ -16,7 +16,7 @@ use crate::base::error::{Error, Result};
 use crate::domain::collocation::Nodes;
 use crate::domain::corner::RingVertex;
 use crate::domain::decomposition::{Behind, Decomposition, Subdomain};
-use crate::domain::exponents::{Ends, LARGEST, Ray, Sector, exponents, prefers_no_direction};
+use crate::domain::exponents::{Ends, LARGEST, Ray, Sector, exponents};
 use crate::domain::map::{MapRef, Point, unit_normal};
 use crate::domain::plane::{cross, distance, dot, norm, subtract};
 use crate::domain::regularity::{Detector, Regularity};
@@ -34,6 +34,16 @@ const SAME: f64 = 1e-9;
 
 /// A point is a vertex if it is this close, relative to the element.
 const CLOSE: f64 = 1e-6;
+
+/// Diffusion in the strong direction over that in the weak one from which on rings are cut for it. Below it the usual stacks do, and do not
+/// change with a coefficient that changes a little.
+const STRETCHED: f64 = 4.0;
+
+/// Whether a tensor prefers a direction so much that rings are cut for it.
+fn is_stretched([[a, b], [c, d]]: [[f64; 2]; 2]) -> bool {
+    let (mean, spread) = (0.5 * (a + d), (0.5 * (a - d)).hypot(0.5 * (b + c)));
+    mean + spread > STRETCHED * (mean - spread)
+}
 
 /// Whether a decomposition may get rings, or smaller elements at the corners of a plate. The exponents of a nonlinear problem
 /// are not known before it is solved; corners of plates cost much, and are for whoever asks.
@@ -336,7 +346,7 @@ impl Search<'_> {
 
     /// A vertex with rings.
     fn ringed(&self, vertex: usize, fan: &Fan, exponent: f64) -> RingVertex {
-        let sectors = self.sectors(fan).filter(|sector| !prefers_no_direction(sector.tensor)).collect();
+        let sectors = self.sectors(fan).filter(|sector| is_stretched(sector.tensor)).collect();
         RingVertex { vertex, exponent, sectors }
     }
 
