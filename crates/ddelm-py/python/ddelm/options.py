@@ -47,7 +47,7 @@ class LinearOptions(TypedDict, total=False):
     #: Neurons per subdomain; points^2 unless given.
     neurons: Optional[int]
     #: Where the nodes lie: "chebyshev", "uniform", "gauss" (rows are tested, not collocated), or "auto": "gauss" where
-    #: advection is fast, else "chebyshev".
+    #: advection is fast or diffusion prefers a direction, else "chebyshev".
     nodes: Optional[Nodes]
     #: "tanh", "sin" or "gaussian".
     activation: Optional[Activation]

@@ -231,6 +231,11 @@ impl Decomposition {
         self.trunk.periodic
     }
 
+    /// Whether there are rings about vertices.
+    pub fn has_rings(&self) -> bool {
+        self.rings.is_some()
+    }
+
     /// Number of subdomains.
     pub fn len(&self) -> usize {
         self.subdomains.len()

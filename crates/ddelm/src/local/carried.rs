@@ -20,6 +20,21 @@ pub(super) fn along_edge(decomposition: &Decomposition, collocation: &Collocatio
     collocation.side.iter().map(|&t| shape.side_point(side.side, side.span.along(t))).collect()
 }
 
+/// What its two subdomains see at the nodes along an edge, in the order of the first.
+pub(super) fn from_both_sides(
+    scene: &Scene<'_>,
+    edge: &Edge,
+    seen_from: impl Fn(&EdgeSide) -> Result<Vec<f64>>,
+) -> Result<[Vec<f64>; 2]> {
+    let (first, mut second) = (seen_from(&edge.sides[0])?, seen_from(&edge.sides[1])?);
+    // The side of the neighbour runs the other way unless one of them is mirrored.
+    let [a, b] = edge.sides.each_ref().map(|side| scene.subdomain(side.subdomain).map.is_mirrored());
+    if a == b {
+        second.reverse();
+    }
+    Ok([first, second])
+}
+
 /// What advection carries through an edge, `b . n` at its nodes, where that is part of the fluxes that balance there.
 /// Where b itself jumps, `b u` does as well, and fluxes are those of diffusion alone; so they are in nonlinear problems,
 /// whose advection is that of the iterate.
@@ -31,16 +46,10 @@ pub(crate) fn carries(scene: &Scene<'_>, collocation: &Collocation, edge: &Edge)
     let seen_from = |side: &EdgeSide| {
         let xi = along_edge(decomposition, collocation, side);
         let places = scene.places(side.subdomain, &xi);
-        drift(scene, &places, &places.normals(side.side))
+        Ok(drift(scene, &places, &places.normals(side.side))?.unwrap_or_else(|| vec![0.0; xi.len()]))
     };
-    let (Some(first), Some(mut second)) = (seen_from(&edge.sides[0])?, seen_from(&edge.sides[1])?) else {
-        return Ok(None);
-    };
-    // The normal of the neighbour points the other way, and its side runs the other way unless one of them is mirrored.
-    let [a, b] = edge.sides.each_ref().map(|side| decomposition.subdomains[side.subdomain].map.is_mirrored());
-    if a == b {
-        second.reverse();
-    }
+    let [first, second] = from_both_sides(scene, edge, seen_from)?;
+    // The normal of the neighbour points the other way.
     let fastest = first.iter().chain(&second).fold(0.0, |fastest: f64, v| fastest.max(v.abs()));
     let same = first.iter().zip(&second).all(|(a, b)| (a + b).abs() <= SAME_DRIFT * fastest);
     Ok(same.then_some(first))

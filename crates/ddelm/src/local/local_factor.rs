@@ -295,11 +295,11 @@ impl LocalFactor {
         coupling: Coupling,
     ) -> Result<Self> {
         let tests = problem.tests();
-        let tested = |x: Mat<f64>| match &tests {
-            Some(p) => product(p.transpose(), x.as_ref()),
-            None => x,
+        let height = k.nrows();
+        let k = match &tests {
+            Some(p) => product(p.transpose(), k.as_ref()),
+            None => k,
         };
-        let (height, k) = (k.nrows(), tested(k));
         let Inverse { orthogonal, lift, selection } = match problem.columns {
             Columns::Basis(_) => Inverse { orthogonal: Orthogonal::Qr(qr(k)?), lift: None, selection: None },
             Columns::Features { truncation, cut, guarded, shortest, .. } => {
@@ -318,16 +318,20 @@ impl LocalFactor {
             Some(Lift::Triangular(r)) => solve_upper_right(r.as_ref(), a.as_mut()),
             Some(Lift::Dense(lift)) => a = product(a.as_ref(), lift.as_ref()),
         }
-        let mut e = Mat::zeros(height, traces.len());
-        for (j, &(row, entry)) in traces.iter().enumerate() {
-            e[(row, j)] = entry;
-        }
-        let mut e = tested(e);
+        let mut e = match &tests {
+            Some(p) => Mat::from_fn(p.ncols(), traces.len(), |i, j| p[(traces[j].0, i)] * traces[j].1),
+            None => {
+                let mut e = Mat::zeros(height, traces.len());
+                traces.iter().enumerate().for_each(|(j, &(row, entry))| e[(row, j)] = entry);
+                e
+            }
+        };
         orthogonal.q().apply_transpose(e.as_mut());
         let rank = orthogonal.q().rank();
         let (mut y, n) = (e.get(..rank, ..).to_owned(), e.get(rank.., ..).to_owned());
         orthogonal.solve(y.as_mut());
-        let finite = |m: &Mat<f64>| m.norm_max().is_finite();
+        // Zero times anything else is none.
+        let finite = |m: &Mat<f64>| m.col_iter().all(|x| x.iter().map(|x| 0.0 * x).sum::<f64>() == 0.0);
         if !(finite(&a) && finite(&y) && finite(&n)) {
             return Err(Error::Compute {
                 stage: "factor",

@@ -22,3 +22,4 @@ pub mod rows;
 pub mod sensitivity;
 pub mod tested;
 pub(crate) mod transposed_rows;
+pub mod units;

@@ -1,4 +1,4 @@
-//! The operators that the rows of a subdomain are made of, their weighting against each other, and the units of edges.
+//! The operators that the rows of a subdomain are made of, and their weighting against each other.
 //!
 //! Every row is an operator of the [equation](crate::problem::operators) in reference coordinates times a multiplier. In the paper all
 //! multipliers are one. In the default
@@ -8,11 +8,8 @@
 //! coefficients.
 
 use crate::base::error::{Error, Result};
-use crate::domain::collocation::{Collocation, Nodes};
-use crate::domain::decomposition::Edge;
-use crate::domain::map::{Point, side_speed};
+use crate::domain::map::Point;
 use crate::domain::shape::Shape;
-use crate::local::carried::{along_edge, carries};
 use crate::local::places::{Places, Scene};
 use crate::network::symbol::Symbol;
 use crate::problem::model::{Equation, Problem};
@@ -115,49 +112,4 @@ pub(crate) fn flux_symbols(
 ) -> Result<Vec<Symbol>> {
     let symbols = problem.flux(pair, places, normals)?;
     Ok(places.pull_back(&symbols).collect())
-}
-
-/// The units of an edge. The flux is measured in units of the larger coefficient of its two sides, and by the length that a
-/// node stands for: a jump that is small is small as a force.
-pub fn edge_units(
-    scene: &Scene<'_>,
-    collocation: &Collocation,
-    weighting: Weighting,
-    edge: &Edge,
-) -> Result<EdgeUnits> {
-    let Scene { problem, decomposition, .. } = *scene;
-    if weighting == Weighting::Unit {
-        return Ok(EdgeUnits::UNIT);
-    }
-    let h = edge.width;
-    let along = |side: usize| along_edge(decomposition, collocation, &edge.sides[side]);
-    let (stretch, lengths) = match collocation.nodes {
-        Nodes::Uniform => (Vec::new(), Vec::new()),
-        Nodes::Chebyshev | Nodes::Gauss => {
-            let first = &edge.sides[0];
-            let map = decomposition.subdomains[first.subdomain].map.as_ref();
-            let speed = |xi: Point| first.span.length() * side_speed(map, first.side, map.jacobian(xi));
-            let speeds: Vec<f64> = along(0).into_iter().map(speed).collect();
-            let per_side = speeds.len() as f64;
-            let roots = || collocation.perimeter.iter().map(|node| node.root).zip(&speeds);
-            // Fluxes of rows that are tested are held against the values on their own edge: as densities, these are of one size on the
-            // long and the short sides of a thin strip, and pivots are found among them.
-            let tested = collocation.nodes == Nodes::Gauss;
-            (
-                roots().filter(|_| !tested).map(|(root, speed)| root * speed / h).collect(),
-                roots().map(|(root, speed)| root * root * speed / per_side).collect(),
-            )
-        }
-    };
-    let mut largest = 0.0f64;
-    for (k, side) in edge.sides.iter().enumerate() {
-        let xi = along(k);
-        largest = largest.max(problem.coefficient(&scene.places(side.subdomain, &xi))?);
-    }
-    let carried = carries(scene, collocation, edge)?;
-    let fastest = carried.iter().flatten().fold(0.0, |fastest: f64, v| fastest.max(v.abs()));
-    let units = [0, 1].map(|pair| problem.equation.units(pair, h, largest + h * fastest));
-    // Fluxes of rows that are tested have their own way to carry.
-    let carries = carried.is_some() && collocation.nodes == Nodes::Chebyshev;
-    Ok(EdgeUnits { trace: units.map(|u| u[0]), flux: units.map(|u| u[1]), stretch, lengths, carries })
 }

@@ -1,4 +1,4 @@
-//! Rows that are tested with every function of the basis, for advection so fast that no subdomain resolves its layers.
+//! Rows that are tested with every function of the basis, for advection so fast that no subdomain resolves its layers, and for diffusion that prefers a direction.
 //!
 //! Collocated rows have traces that are alike at both ends of a stream, so that a layer that no subdomain resolves is handed on upstream, and a
 //! least-squares problem has no energy that falls along the stream: errors grow from one subdomain to the next. Galerkin's method has one. With
@@ -15,6 +15,7 @@
 //! n . a grad u - (s + b+) (u - U).
 //! ```
 //!
+//! Least squares weigh the equation, however weak it is in a direction, and follow noise where it hardly tells; this is an energy, and does not.
 //! Where advection wins, U is the value that comes from upstream, and downstream it is held; where it does not, this is a penalty method as good as any. Every
 //! integral is a sum over nodes, so that all this is the rows of K as they are, times a matrix of tests P: `P K c = P (F + E u)`. Values at the nodes of a side are enough for
 //! it only if they tell the traces of all functions apart: hence n nodes on a side, and no more functions than polynomials of degree n + 1.
@@ -27,10 +28,10 @@ use std::sync::Arc;
 
 use crate::base::error::Result;
 use crate::domain::collocation::{Collocation, Layout};
-use crate::domain::decomposition::{Behind, Piece};
+use crate::domain::decomposition::{Behind, EdgeSide, Piece};
 use crate::domain::map::{Point, magnification, magnifications, side_speed};
 use crate::domain::shape::Shape;
-use crate::local::carried::drift;
+use crate::local::carried::{along_edge, drift};
 use crate::local::operator::EdgeUnits;
 use crate::local::places::Scene;
 use crate::network::symbol::{Frame, Symbol, Symbols};
@@ -42,7 +43,13 @@ const PENALTY: f64 = 4.0;
 /// Least squares do where advection, in reference coordinates, is at most this times the square of the points beside diffusion.
 const SLOW: f64 = 0.25;
 
-/// Where a subdomain is asked how fast advection is there; a quadrilateral beyond its diagonal as well.
+/// Diffusion in the strong direction over that in the weak one, from which on it matters how subdomains lie in it.
+const STRETCHED: f64 = 16.0;
+
+/// The derivative along both reference coordinates, beside those along each, that least squares do with.
+const SKEW: f64 = 0.8;
+
+/// Where a subdomain is asked; a quadrilateral beyond its diagonal as well.
 const ASKED: [Point; 5] = [[0.3, 0.3], [0.02, 0.05], [0.9, 0.05], [0.05, 0.9], [0.45, 0.45]];
 
 /// The tests of the rows of a subdomain.
@@ -136,48 +143,77 @@ impl Maker<'_> {
     /// What a piece of a side does at its nodes.
     fn nodes(&self, piece: &Piece, nodes: &[usize]) -> Result<Vec<Node>> {
         let Maker { scene, collocation, s, .. } = *self;
-        let map = scene.subdomain(s).map.as_ref();
         let xi: Vec<Point> = nodes.iter().map(|&node| collocation.perimeter[node].xi).collect();
-        let places = scene.places(s, &xi);
-        let normals = places.normals(piece.side);
-        let fluxes = scene.problem.flux(0, &places, &normals)?;
-        let drift = drift(scene, &places, &normals)?.unwrap_or_else(|| vec![0.0; xi.len()]);
-        let points = collocation.points as f64;
-        let node = |(k, flux): (usize, Symbol)| {
-            let jacobian = map.jacobian(xi[k]);
-            let speed = side_speed(map, piece.side, jacobian);
-            let across = fluxes[k].0[1] * normals[k][0] + fluxes[k].0[2] * normals[k][1];
-            let weight = collocation.perimeter[nodes[k]].root.powi(2) / nodes.len() as f64;
-            let width = magnification(jacobian) / speed;
-            // Where the stream runs along a side, a layer spreads like the square root of the way.
-            let spread = (across * speed / (drift[k].abs() + across / width)).sqrt();
-            Node {
-                flux,
-                length: weight * piece.span.length() * speed,
-                penalty: PENALTY * points * points * across / width,
-                across,
-                drift: drift[k],
-                thickness: (across / (2.0 * drift[k].abs())).min(spread).min(width),
-            }
-        };
-        Ok(places.pull_back(&fluxes).enumerate().map(node).collect())
+        let mut found = side_nodes(scene, collocation.points, s, piece.side, &xi)?;
+        for (node, &number) in found.iter_mut().zip(nodes) {
+            node.length *= collocation.perimeter[number].root.powi(2) * piece.span.length() / nodes.len() as f64;
+        }
+        Ok(found)
     }
 }
 
-/// Whether advection is too fast on subdomain s for rows that are collocated: in reference coordinates, beside diffusion.
-pub(crate) fn is_fast(scene: &Scene<'_>, points: usize, s: usize) -> Result<bool> {
-    let Some([bx, by]) = scene.problem.equation.advection() else { return Ok(false) };
+/// How strongly values are held on one side of an edge: `s + |b . n|` at its nodes, in the order of that side.
+pub(super) fn hold(scene: &Scene<'_>, collocation: &Collocation, side: &EdgeSide) -> Result<Vec<f64>> {
+    let xi = along_edge(scene.decomposition, collocation, side);
+    let nodes = side_nodes(scene, collocation.points, side.subdomain, side.side, &xi)?;
+    Ok(nodes.iter().map(|node| node.penalty + node.drift.abs()).collect())
+}
+
+/// What a side of subdomain s does at nodes that each stand for the length of all of it.
+fn side_nodes(scene: &Scene<'_>, points: usize, s: usize, side: usize, xi: &[Point]) -> Result<Vec<Node>> {
+    let map = scene.subdomain(s).map.as_ref();
+    let places = scene.places(s, xi);
+    let normals = places.normals(side);
+    let fluxes = scene.problem.flux(0, &places, &normals)?;
+    let drift = drift(scene, &places, &normals)?.unwrap_or_else(|| vec![0.0; xi.len()]);
+    let node = |(k, flux): (usize, Symbol)| {
+        let jacobian = map.jacobian(xi[k]);
+        let length = side_speed(map, side, jacobian);
+        let across = fluxes[k].0[1] * normals[k][0] + fluxes[k].0[2] * normals[k][1];
+        let width = magnification(jacobian) / length;
+        // Where the stream runs along a side, a layer spreads like the square root of the way.
+        let spread = (across * length / (drift[k].abs() + across / width)).sqrt();
+        Node {
+            flux,
+            length,
+            penalty: PENALTY * (points * points) as f64 * across / width,
+            across,
+            drift: drift[k],
+            thickness: (across / (2.0 * drift[k].abs())).min(spread).min(width),
+        }
+    };
+    Ok(places.pull_back(&fluxes).enumerate().map(node).collect())
+}
+
+/// Whether collocated rows are too weak on subdomain s: where advection is too fast for them, in reference coordinates and beside
+/// diffusion; and where diffusion prefers a direction which is not one of the subdomain's, or there are corners with rings.
+pub(crate) fn asks_for_tests(scene: &Scene<'_>, points: usize, s: usize) -> Result<bool> {
     let map = scene.subdomain(s).map.as_ref();
     let beyond = ASKED.iter().filter(|_| map.shape() == Shape::Quadrilateral).map(|xi| xi.map(|t| 1.0 - t));
     let asked: Vec<Point> = ASKED.into_iter().chain(beyond).collect();
     let places = scene.places(s, &asked);
     let symbols = scene.problem.interior(&places)?;
-    let (bx, by) = (places.values(bx, "equation.advection")?, places.values(by, "equation.advection")?);
-    let limit = SLOW * (points * points) as f64;
-    let fast = |(k, frame): (usize, Frame)| {
-        let stream = frame.gradient([bx[k], by[k]]).0;
-        let diffusion = frame.pull_back(&symbols[k]).0;
-        stream[1].hypot(stream[2]) > limit * diffusion[3].abs().max(diffusion[5].abs())
+    let streams = match scene.problem.equation.advection() {
+        Some([bx, by]) => {
+            let (bx, by) = (places.values(bx, "equation.advection")?, places.values(by, "equation.advection")?);
+            bx.into_iter().zip(by).map(|(x, y)| [x, y]).collect()
+        }
+        None => vec![[0.0; 2]; asked.len()],
     };
-    Ok(Frame::at(map, &asked).enumerate().any(fast))
+    let has_rings = scene.decomposition.has_rings();
+    let limit = SLOW * (points * points) as f64;
+    let asks = |(k, frame): (usize, Frame)| {
+        let stream = frame.gradient(streams[k]).0;
+        let [_, _, _, xx, xy, yy, ..] = frame.pull_back(&symbols[k]).0;
+        let fast = stream[1].hypot(stream[2]) > limit * xx.abs().max(yy.abs());
+        fast || is_stretched(&symbols[k]) && (has_rings || xy * xy > 4.0 * SKEW * SKEW * xx * yy)
+    };
+    Ok(Frame::at(map, &asked).enumerate().any(asks))
+}
+
+/// Whether diffusion is much stronger in one direction than in the other.
+fn is_stretched(operator: &Symbol) -> bool {
+    let [_, _, _, xx, xy, yy, ..] = operator.0;
+    let (mean, spread) = (0.5 * (xx + yy).abs(), (0.5 * (xx - yy)).hypot(0.5 * xy));
+    mean + spread > STRETCHED * (mean - spread)
 }

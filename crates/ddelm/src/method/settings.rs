@@ -130,7 +130,7 @@ pub struct Settings {
     pub points: usize,
     /// Neurons per subdomain, M; `None` is `points^2`.
     pub neurons: Option<usize>,
-    /// Where the nodes lie; `None` is as the problem asks for: Chebyshev points, or Gauss points where advection is fast
+    /// Where the nodes lie; `None` is as the problem asks for: Chebyshev points, or Gauss points where advection is fast or diffusion prefers a direction
     /// (see [`tested`](crate::local::tested)).
     pub nodes: Option<Nodes>,
     /// Which vertices have rings.

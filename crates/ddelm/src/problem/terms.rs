@@ -67,6 +67,11 @@ impl Equation {
         }
     }
 
+    /// Whether something flows, or diffuses, in one direction more than in others.
+    pub fn has_directions(&self) -> bool {
+        self.advection().is_some() || matches!(self.leading(), Some(Diffusion::Tensor(_)))
+    }
+
     /// b, where there is a term `b . grad u`.
     pub fn advection(&self) -> Option<&[FieldRef; 2]> {
         match self {

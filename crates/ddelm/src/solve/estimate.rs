@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 use crate::base::error::Result;
 use crate::base::progress::Progress;
+use crate::domain::collocation::Nodes;
 use crate::domain::decomposition::Decomposition;
 use crate::interface::{Exchange, agreed};
 use crate::method::report::{Estimate, Status};
@@ -109,6 +110,7 @@ pub(crate) fn second_settings(settings: &Settings, points: usize) -> Settings {
         scale: if keep { settings.scale } else { None },
         c: if keep { settings.c } else { None },
         activation: settings.activation,
+        nodes: settings.nodes.filter(|&nodes| nodes == Nodes::Gauss),
         sharing: Settings::fast().sharing,
         truncation: Truncation::Qr,
         seed: settings.seed.wrapping_add(0x9e37_79b9_7f4a_7c15),

@@ -23,7 +23,7 @@ use crate::local::basis::{Needed, Recipe, ReferenceBasis};
 use crate::local::fit::Fit;
 use crate::local::operator::Weighting;
 use crate::local::places::Scene;
-use crate::local::tested::is_fast;
+use crate::local::tested::asks_for_tests;
 use crate::method::cost::Cost;
 use crate::method::settings::{InterfaceSolver, Method, Settings, Sharing};
 use crate::network::features::{Distribution, FeatureNetwork, Networks};
@@ -196,10 +196,11 @@ pub(crate) fn settled(problem: &Problem, decomposition: &Decomposition, settings
             "rows are tested for linear problems of second order, with shared features and a direct interface solve",
             "leave it out",
         ))?,
-        None if able && problem.equation.advection().is_some() => {
+        None if able && problem.equation.has_directions() => {
             let scene = Scene::linear(problem, decomposition);
-            let fast = in_order((0..decomposition.len()).into_par_iter().map(|s| is_fast(&scene, settings.points, s)))?;
-            if fast.contains(&true) { Nodes::Gauss } else { Nodes::Chebyshev }
+            let asks =
+                in_order((0..decomposition.len()).into_par_iter().map(|s| asks_for_tests(&scene, settings.points, s)))?;
+            if asks.contains(&true) { Nodes::Gauss } else { Nodes::Chebyshev }
         }
         _ => settings.nodes(),
     };

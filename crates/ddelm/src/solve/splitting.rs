@@ -159,8 +159,9 @@ impl Splitting<'_> {
                 break;
             }
             if stuck || marks.is_empty() {
-                // Rounding, or something that splitting does not see.
-                if self.settings.points + MORE_POINTS > MOST_POINTS {
+                // Rounding, or something that splitting does not see; that leaves what was reached as it is.
+                let kept = best.as_ref().is_some_and(|(_, least)| *least <= self.tolerance);
+                if kept || self.settings.points + MORE_POINTS > MOST_POINTS {
                     break;
                 }
                 self.settings.points += MORE_POINTS;
