@@ -9,6 +9,7 @@ use std::sync::Arc;
 use ddelm::domain::division::Count;
 use ddelm::domain::forest::{Toward, Wish};
 use ddelm::domain::geometry::Geometry;
+use ddelm::exchange::Serial;
 use ddelm::method::report::Status;
 use ddelm::problem::gallery;
 use ddelm::{Decomposition, ProblemFile, Settings, Silent, Solution, Solver};
@@ -408,4 +409,24 @@ fn a_corner_where_diffusion_prefers_a_direction() {
         assert!(error < tolerance && error < 10.0 * estimate, "{angle} degrees: {error:.1e}, estimated {estimate:.1e}");
         assert!(report.subdomains < most, "{angle} degrees: {} subdomains", report.subdomains);
     }
+}
+
+/// Subdomains that are not split keep their factors, and the solution has the bits of one that is made anew.
+#[test]
+fn factors_of_subdomains_that_stay_are_kept() {
+    let text = format!(
+        "{SQUARE}[equation]\ndiffusion = \"1 + x*y\"\nsource = \"exp(-4000*((x - 0.3)^2 + (y - 0.6)^2))\"\n\
+         [boundary]\ndirichlet = 0\n[discretization]\ntolerance = 1e-6\ncorners = \"none\"\n"
+    );
+    let case = ProblemFile::new(&text).case().unwrap();
+    let solution = case.solve(&Silent).unwrap();
+    let report = &solution.report;
+    assert_eq!(report.status, Status::Solved);
+    let made = report.features.factorizations;
+    assert!(report.attempts.len() > 2 && 2 * made < report.subdomains, "{made} of {}", report.subdomains);
+    let settings = Settings { points: report.points, ..case.settings.clone() };
+    let decomposition = solution.decomposition.clone();
+    let anew = Solver::once(Arc::new(Serial), &case.problem, decomposition, &settings, &Silent).unwrap();
+    let (x, y) = ([0.3, 0.71, 0.05], [0.6, 0.22, 0.93]);
+    assert_eq!(solution.values(&x, &y), anew.values(&x, &y));
 }

@@ -47,6 +47,25 @@ pub struct LocalRows {
     pub tests: Option<Tests>,
 }
 
+impl LocalRows {
+    /// Whether K and A, and what K is tested with, have the same bits.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.interior == other.interior
+            && self.layout == other.layout
+            && self.perimeter == other.perimeter
+            && self.flux == other.flux
+            && self.balance == other.balance
+            && self.tests == other.tests
+    }
+
+    /// A hash of them. Quick rather than good: whoever uses it compares as well.
+    pub fn hash(&self) -> u64 {
+        let balance = self.balance.iter().flat_map(|b| [&b.around, &b.inside]);
+        let parts = [&self.interior, &self.perimeter, &self.flux].into_iter().chain(balance);
+        parts.fold(0, |hash, symbols| symbols.hash(hash))
+    }
+}
+
 /// The flux balance of a subdomain, the last row of K: what flows out through its sides and is used up inside is the
 /// integral of the source,
 ///

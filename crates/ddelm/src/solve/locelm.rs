@@ -74,7 +74,7 @@ pub fn solve(
 ) -> Result<Solution> {
     let clock = Instant::now();
     let plan = Plan::new(problem, decomposition.clone(), settings)?;
-    let stages = Stages { plan: &plan, scene: Scene::linear(problem, &decomposition), progress };
+    let stages = Stages { plan: &plan, scene: Scene::linear(problem, &decomposition), progress, kept: None };
     let assembled = stages.assemble()?;
     let data = stages.data_rows(&assembled);
     let (collocations, numbering) = (&plan.collocations, &plan.portion.whole);

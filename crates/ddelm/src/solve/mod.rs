@@ -11,6 +11,7 @@ pub mod estimate;
 mod floating;
 mod forcing;
 mod initial;
+mod kept;
 mod layers;
 pub mod locelm;
 mod marking;

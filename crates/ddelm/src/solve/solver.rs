@@ -29,6 +29,7 @@ use crate::network::features::{FeatureNetwork, Networks};
 use crate::problem::model::{Data, Problem};
 use crate::solution::evaluate::Solution;
 use crate::solve::floating;
+use crate::solve::kept::Kept;
 use crate::solve::plan::Plan;
 use crate::solve::stages::{Assembled, Factored, RightHandSides, Stages};
 
@@ -131,6 +132,20 @@ impl Solver {
         Self::once_planned(plan, problem, spent, progress)
     }
 
+    /// [`Solver::once`] in a loop whose last solve may have left factors.
+    pub(crate) fn once_with(
+        kept: &Kept,
+        exchange: Arc<dyn Exchange>,
+        problem: &Problem,
+        decomposition: Arc<Decomposition>,
+        settings: &Settings,
+        progress: &dyn Progress,
+    ) -> Result<Solution> {
+        let plan = Plan::on(exchange, problem, decomposition, settings)?;
+        let spent = plan.seconds;
+        Self::for_data(plan, problem, Some(kept), spent, progress)
+    }
+
     /// [`Solver::once`] on a plan, which took so many seconds.
     pub(crate) fn once_planned(
         plan: Arc<Plan>,
@@ -138,8 +153,19 @@ impl Solver {
         spent: f64,
         progress: &dyn Progress,
     ) -> Result<Solution> {
+        Self::for_data(plan, problem, None, spent, progress)
+    }
+
+    /// Solves for the data of the problem.
+    fn for_data(
+        plan: Arc<Plan>,
+        problem: &Problem,
+        kept: Option<&Kept>,
+        spent: f64,
+        progress: &dyn Progress,
+    ) -> Result<Solution> {
         let data = [problem.data()];
-        let (solver, known) = Self::build(plan, problem, Purpose::Known(&data), spent, progress)?;
+        let (solver, known) = Self::build(plan, problem, Purpose::Known(&data, kept), spent, progress)?;
         Ok(solver.finish(&known, 1, 0.0, progress)?.swap_remove(0))
     }
 
@@ -152,15 +178,15 @@ impl Solver {
         spent: f64,
         progress: &dyn Progress,
     ) -> Result<(Self, KnownData)> {
-        let (data, about) = match purpose {
-            Purpose::Any => (None, None),
-            Purpose::Known(data) => (Some(data), None),
-            Purpose::Correction(iterate) => (None, Some(iterate)),
+        let (data, about, kept) = match purpose {
+            Purpose::Any => (None, None, None),
+            Purpose::Known(data, kept) => (Some(data), None, kept),
+            Purpose::Correction(iterate) => (None, Some(iterate), None),
         };
         let Plan { exchange, decomposition, collocations, portion, .. } = plan.as_ref();
         let exchange = exchange.as_ref();
         let clock = Instant::now();
-        let stages = Stages { plan: &plan, scene: Scene { problem, decomposition, about }, progress };
+        let stages = Stages { plan: &plan, scene: Scene { problem, decomposition, about }, progress, kept };
         let assembled = agreed(exchange, stages.assemble())?;
         let mut seconds = Seconds { assemble: spent + clock.elapsed().as_secs_f64(), ..Seconds::default() };
 
@@ -439,8 +465,8 @@ fn by_factor<T: Send>(locals: &[Local], of: impl Fn(&LocalFactor, &[usize]) -> V
 enum Purpose<'a> {
     /// Any data.
     Any,
-    /// These data: the local factors are good for them only, and take far less memory.
-    Known(&'a [Data]),
+    /// These data: the local factors are good for them only, and take far less memory. Some may be there from the last solve.
+    Known(&'a [Data], Option<&'a Kept>),
     /// Corrections of an iterate of a nonlinear problem.
     Correction(&'a dyn Iterate),
 }

@@ -29,11 +29,13 @@ use crate::solution::evaluate::Solution;
 use crate::solution::tails::Tail;
 use crate::solve::corners::with_corners;
 use crate::solve::estimate::{at_solution, difference, from_solution, second_settings};
+use crate::solve::kept::Kept;
 use crate::solve::layers::{added_diffusions, boundary_layers};
 use crate::solve::marking::Marks;
 use crate::solve::moments::{Moments, with_moments};
 use crate::solve::newton::{Nonlinear, solve_once};
 use crate::solve::resolution::{Resolution, Unresolved};
+use crate::solve::solver::Solver;
 
 /// Rounds, at most.
 const ROUNDS: usize = 40;
@@ -95,6 +97,8 @@ pub(crate) struct Splitting<'a> {
 /// What is remembered from one round to the next.
 #[derive(Debug, Default)]
 pub(crate) struct Way {
+    /// The factors of subdomains that may not be split.
+    kept: Kept,
     /// Seconds that a subdomain took in the last solve.
     pace: f64,
     /// How many triangles were split in the last round, and for how many rounds they have become more.
@@ -224,8 +228,13 @@ impl Splitting<'_> {
         let problem = agreed(self.exchange.as_ref(), with_moments(problem, decomposition, self.settings.points))?;
         let decomposition = Arc::new(decomposition.clone());
         let subdomains = decomposition.len();
-        let nonlinear = &self.nonlinear;
-        let solved = solve_once(self.exchange, &problem, decomposition, &self.settings, nonlinear, self.progress);
+        let (settings, nonlinear) = (&self.settings, &self.nonlinear);
+        let solved = if problem.is_nonlinear() {
+            solve_once(self.exchange, &problem, decomposition, settings, nonlinear, self.progress)
+        } else {
+            let kept = &self.way.kept;
+            Solver::once_with(kept, self.exchange.clone(), &problem, decomposition, settings, self.progress)
+        };
         self.way.pace = clock.elapsed().as_secs_f64() / subdomains as f64;
         solved
     }
@@ -365,6 +374,8 @@ impl Splitting<'_> {
     /// The difference to a solution with other features, and fewer points, on all subdomains cut into four; and what both
     /// miss of the data.
     fn estimate(&self, solution: &Solution) -> Result<Option<Estimate>> {
+        // The second solution takes the most memory of all.
+        self.way.kept.clear();
         let points = self.settings.points;
         let settings = second_settings(&self.settings, points - points / 8);
         let finer = Arc::new(solution.decomposition.refined()?);

@@ -26,6 +26,7 @@ use crate::method::report::{FeaturesReport, RankSpan};
 use crate::method::settings::{Coupling, InterfaceSolver};
 use crate::network::features::Networks;
 use crate::network::symbol::{ORDERS, Symbols};
+use crate::solve::kept::{Kept, Origin, found_or};
 use crate::solve::plan::Plan;
 
 /// The local stages of a solve on one rank, which need no other rank.
@@ -33,6 +34,8 @@ pub(crate) struct Stages<'a> {
     pub plan: &'a Plan,
     pub scene: Scene<'a>,
     pub progress: &'a dyn Progress,
+    /// Factors of the last solve of a loop.
+    pub kept: Option<&'a Kept>,
 }
 
 /// The rows of the local problems, and what they act on.
@@ -63,11 +66,13 @@ struct SharedFactor {
     flux_rows: Vec<usize>,
     /// The data of each of them, if they were known beforehand: then the factor is good for them only.
     data: Vec<LocalData>,
+    /// Whether it is one of the last solve.
+    kept: bool,
 }
 
 impl<'a> Stages<'a> {
     pub fn assemble(&self) -> Result<Assembled> {
-        let Stages { plan, scene, progress } = self;
+        let Stages { plan, scene, progress, .. } = self;
         let Plan { collocations, weighting, networks, portion, .. } = plan;
         let Scene { problem, decomposition, .. } = *scene;
         let (weighting, mine) = (*weighting, &portion.subdomains);
@@ -126,6 +131,7 @@ impl<'a> Stages<'a> {
         let shapes: Vec<Shape> = mine.iter().map(|&s| self.plan.shape(s)).collect();
         let classes = classes(&assembled.rows, &shapes, assembled.bases.is_some());
         self.progress.begin(Stage::Factor, classes.len());
+        self.kept.inspect(|kept| kept.turn());
         let found: Vec<OrFailed<SharedFactor>> = classes
             .par_iter()
             .map(|members| {
@@ -141,7 +147,8 @@ impl<'a> Stages<'a> {
         let mut data: Vec<(&usize, LocalData)> = found.collect();
         data.sort_by_key(|(k, _)| **k);
         let data = data.into_iter().map(|(_, data)| data).collect();
-        Ok(Factored { locals, data, factorizations: factors.len() })
+        let factorizations = factors.iter().filter(|factor| !factor.kept).count();
+        Ok(Factored { locals, data, factorizations })
     }
 
     /// Factors local problems with the same rows.
@@ -175,10 +182,14 @@ impl<'a> Stages<'a> {
         let problem =
             LocalProblem { columns, collocation, rows, weighting, trace_rows: &trace_rows, flux_rows: &flux_rows };
         let coupling = self.plan.settings.coupling();
-        if let (Some(known), &[k], Columns::Basis(_), Coupling::FluxBalance) = (known, members, columns, coupling) {
+        if let (Some(known), &[k], Some(bases), Coupling::FluxBalance) = (known, members, &assembled.bases, coupling) {
             let f = known(k).map_err(|error| Failed { place: k, error })?;
-            let (factor, data) = LocalFactor::for_data(&problem, f).map_err(factor_failed)?;
-            return Ok(SharedFactor { factor: Arc::new(factor), trace_rows, flux_rows, data: vec![data] });
+            let (basis, rows) = (bases.of(shape).clone(), assembled.rows[k].clone());
+            let chosen = [trace_rows.clone(), flux_rows.clone()];
+            let origin = self.kept.map(|kept| (kept, Origin { basis, rows, f: f.clone(), chosen }));
+            let (factor, data, kept) =
+                found_or(origin, || LocalFactor::for_data(&problem, f)).map_err(factor_failed)?;
+            return Ok(SharedFactor { factor, trace_rows, flux_rows, data: vec![data], kept });
         }
         let mut factor = LocalFactor::new(&problem, coupling).map_err(factor_failed)?;
         let mut data = Vec::new();
@@ -191,7 +202,7 @@ impl<'a> Stages<'a> {
             data = in_order(members.par_chunks(BATCH).map(batch))?.into_iter().flatten().collect();
             factor.forget();
         }
-        Ok(SharedFactor { factor: Arc::new(factor), trace_rows, flux_rows, data })
+        Ok(SharedFactor { factor: Arc::new(factor), trace_rows, flux_rows, data, kept: false })
     }
 
     /// The features, over all ranks.
@@ -306,7 +317,7 @@ fn needed_derivatives(rows: &[&LocalRows]) -> Needed {
 }
 
 /// Groups of local problems with the same shape and rows, bit for bit. Without shared features every one stands alone.
-fn classes<'a>(rows: &'a [Arc<LocalRows>], shapes: &[Shape], shared: bool) -> Vec<Vec<usize>> {
+fn classes(rows: &[Arc<LocalRows>], shapes: &[Shape], shared: bool) -> Vec<Vec<usize>> {
     if !shared {
         return (0..rows.len()).map(|k| vec![k]).collect();
     }
@@ -318,14 +329,10 @@ fn classes<'a>(rows: &'a [Arc<LocalRows>], shapes: &[Shape], shared: bool) -> Ve
             classes[class].push(k);
             continue;
         }
-        let balance = row.balance.iter().flat_map(|b| [&b.around, &b.inside]);
-        let parts = [&row.interior, &row.perimeter, &row.flux].into_iter().chain(balance);
-        let hash = parts.fold(0, |hash, symbols| symbols.hash(hash));
-        let candidates = by_hash.entry(hash).or_default();
+        let candidates = by_hash.entry(row.hash()).or_default();
         let same = |&class: &usize| {
             let first = classes[class][0];
-            let parts = |r: &'a LocalRows| (&r.interior, &r.layout, &r.perimeter, &r.flux, &r.balance, &r.tests);
-            shapes[first] == shapes[k] && parts(&rows[first]) == parts(row)
+            shapes[first] == shapes[k] && rows[first].is_same(row)
         };
         let class = candidates.iter().copied().find(|c| same(c)).unwrap_or(classes.len());
         if class == classes.len() {
