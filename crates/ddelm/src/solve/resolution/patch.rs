@@ -204,9 +204,16 @@ impl<'a> Patch<'a> {
     }
 
     pub(super) fn piece(&self, field: &FieldRef, key: &str, share: f64) -> Result<Piece> {
-        let values = self.fine.values(field.as_ref(), key, self.subdomain)?;
+        let mut values = self.fine.raw_values(field.as_ref(), key, self.subdomain)?;
         let at_nodes = self.nodes.values(field.as_ref(), key, self.subdomain)?;
         let expected = self.sampler.square(&at_nodes);
+        // Where a field has a pole along the side x = 1, points next to it are rounded onto it.
+        for (k, value) in values.iter_mut().enumerate().filter(|(_, value)| !value.is_finite()) {
+            if self.areas[k] == 0.0 {
+                *value = expected[k];
+            }
+        }
+        self.fine.finite(&values, key, self.subdomain)?;
         let (points, subdomain) = (&self.fine, self.subdomain);
         let compared = Compared { key, subdomain, points, values: &values, expected: &expected };
         Ok(self.with_tails(compared.piece(|k| self.area(k), |_| 1.0), &at_nodes, Kind::Source, share))
