@@ -265,7 +265,3 @@ pub(super) const DETERMINANT_POINTS: usize = 12;
 
 /// A decomposition is made with `det J` no smaller than this, as a part of its mean over the element.
 pub(super) const LEAST_DETERMINANT: f64 = 0.08;
-
-#[cfg(test)]
-#[path = "mesh_tests.rs"]
-mod tests;

@@ -1,6 +1,10 @@
-use super::*;
-use crate::domain::outline::{Loop, NamedLoop, Outline, Piece};
-use crate::domain::plane::{cross, distance};
+//! Outlines become meshes: valid ones, which have the area of their outline.
+
+use ddelm::domain::map::Point;
+use ddelm::domain::mesh::{Element, Mesh, MeshSettings};
+use ddelm::domain::outline::{Loop, NamedLoop, Outline, Piece};
+use ddelm::domain::plane::{cross, distance};
+use ddelm::domain::shape::Shape;
 use proptest::prelude::*;
 
 fn named(name: &str, outline: Loop) -> NamedLoop {
