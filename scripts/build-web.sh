@@ -15,7 +15,8 @@ compile() {
 }
 # A crate is one unit here, so one module alone leaves a core idle.
 compile relaxed +simd128,+relaxed-simd relaxed-simd &
-compile simd +simd128
+# The tests ask this one for a small solution only, which is there sooner without optimising anything.
+CARGO_PROFILE_WEB_TEST_OPT_LEVEL=0 compile simd +simd128
 wait $!
 
 # Last, for whoever compiles something else in the same folder has to wait.
