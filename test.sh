@@ -60,10 +60,8 @@ export PIP_NO_COMPILE=1
 rustup component add rustfmt clippy >/dev/null 2>&1 || true
 step cargo fmt --all --check
 
-# Clippy compiles, and looks at whatever is compiled below, for the browser as well. `cargo clippy` would check all dependencies
-# beforehand, and all members twice.
-RUSTC_WORKSPACE_WRAPPER=$(rustup which clippy-driver 2>/dev/null || command -v clippy-driver)
-export RUSTC_WORKSPACE_WRAPPER CLIPPY_ARGS="-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__"
+# Clippy compiles, and looks at whatever is compiled below, for the browser as well.
+export RUSTC_WORKSPACE_WRAPPER=$PWD/scripts/clippy.sh CLIPPY_ARGS="-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__"
 
 # Shells for completion scripts and the browser are tried where they are there.
 packages() {
@@ -72,30 +70,34 @@ packages() {
     bash scripts/test-mpi.sh packages
 }
 
+# One command at a time can compile in a folder, and the tests, which only ask whether there is something to compile, come first.
+python() {
+    sleep 10
+    scripts/wheel.sh crates/ddelm-py/tests/requirements.txt
+    touch "$logs/wheel"
+    scripts/test-python.sh
+}
+
 # The page is compiled in a folder of its own. What the site has of Python and the command line waits for them.
 site() {
     if rustup target add wasm32-unknown-unknown; then bash scripts/build-web.sh; fi
-    until [ -e "$logs/compiled" ]; do sleep 1; done
+    until [ -e "$logs/wheel" ]; do sleep 1; done
     bash scripts/test-web.sh
     bash scripts/test-docs.sh
 }
 
 # The compiler of the tests has a core to spare, now and then, and the site takes the longest.
-rm -f "$logs/compiled"
+rm -f "$logs/wheel"
 begin packages packages
 begin environment scripts/environment.sh crates/ddelm-py/tests/requirements.txt scripts/requirements/*.txt
 begin site site
 
-# All that is compiled for Rust and Python comes first, for one command at a time can compile in a folder.
 step cargo build "${rust[@]}" --lib --bins --tests --benches
 cp "$target/debug/ddelm" "$DDELM"
-finish environment
-step scripts/wheel.sh crates/ddelm-py/tests/requirements.txt
-finish packages
-touch "$logs/compiled"
+finish environment packages
 
 # What Python, the page and the site do takes one core each most of the time.
-begin python scripts/test-python.sh
+begin python python
 begin policy bash scripts/test-policy.sh
 if cargo nextest --version >/dev/null 2>&1; then
     step cargo nextest run "${rust[@]}" --lib --bins --tests
