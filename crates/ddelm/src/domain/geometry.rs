@@ -101,7 +101,7 @@ impl Geometry {
                     let here = sectors.iter().filter(|(t, k, _)| (*t, *k) == (s, corner));
                     Ok(RingVertex { vertex, exponent, sectors: here.map(|(.., sector)| *sector).collect() })
                 };
-                let ringed = base.with_rings_about(&corners.iter().map(at).collect::<Result<Vec<_>>>()?)?;
+                let ringed = base.with_rings_again(&corners.iter().map(at).collect::<Result<Vec<_>>>()?)?;
                 if ringed.len() == *subdomains { Ok(ringed) } else { Err(refuse("there are other rings")) }
             }
         }

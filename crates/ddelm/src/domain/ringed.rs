@@ -85,20 +85,10 @@ impl Decomposition {
         self.with_rings_about(&vertices.iter().map(|&vertex| vertex.into()).collect::<Vec<_>>())
     }
 
-    /// The decomposition with rings about some of its vertices. Where elements have two such corners, or neighbours about a vertex are of
-    /// different size, they are split before.
+    /// The decomposition with rings about some of its vertices. Where elements have two such corners, neighbours about a vertex are of
+    /// different size, or what lies beyond the rings sees the vertex under a wide angle, they are split before.
     pub fn with_rings_about(&self, vertices: &[RingVertex]) -> Result<Self> {
-        let refuse = |value: String, problem: &str| {
-            Err(Error::input("discretization.corners", value, problem, "choose vertices of the decomposition"))
-        };
-        let is_wrong = |v: &&RingVertex| v.vertex >= self.vertices.len() || v.exponent.is_nan() || v.exponent <= 0.0;
-        if let Some(RingVertex { vertex, exponent, .. }) = vertices.iter().find(is_wrong) {
-            let value = format!("vertex {vertex}, exponent {exponent}");
-            return refuse(value, "there is no such vertex, or no such exponent");
-        }
-        if self.rings.is_some() {
-            return refuse(format!("{} vertices", vertices.len()), "the decomposition has rings already");
-        }
+        self.check_rings(vertices)?;
         if vertices.is_empty() {
             return Ok(self.open_at(&[]));
         }
@@ -107,12 +97,42 @@ impl Decomposition {
         for _ in 0..MOST_ROUNDS {
             base = base.open_at(&vertices_at(&base, &places));
             let builder = Builder::new(&base, vertices_at(&base, &places));
-            match builder.elements_to_split() {
-                which if which.is_empty() => return Ok(builder.build()),
-                which => base = base.split_as(&which)?,
+            let mut which = builder.elements_to_split();
+            if which.is_empty() {
+                which = builder.beyond_wide_stacks();
             }
+            if which.is_empty() {
+                return Ok(builder.build());
+            }
+            base = base.split_as(&which)?;
         }
         refuse(format!("{} vertices", vertices.len()), "they are too close to each other")
+    }
+
+    /// The decomposition with rings about some of its vertices, if no element has to be split for that: as a file has it.
+    pub(super) fn with_rings_again(&self, vertices: &[RingVertex]) -> Result<Self> {
+        self.check_rings(vertices)?;
+        // A vertex may be named by every element about it.
+        let vertices = vertices_at(self, &places(self, vertices));
+        let base = self.open_at(&vertices);
+        let builder = Builder::new(&base, vertices.clone());
+        match builder.elements_to_split().as_slice() {
+            [] => Ok(builder.build()),
+            _ => refuse(format!("{} vertices", vertices.len()), "elements about them do not meet in whole sides"),
+        }
+    }
+
+    /// Whether there can be such rings.
+    fn check_rings(&self, vertices: &[RingVertex]) -> Result<()> {
+        let is_wrong = |v: &&RingVertex| v.vertex >= self.vertices.len() || v.exponent.is_nan() || v.exponent <= 0.0;
+        if let Some(RingVertex { vertex, exponent, .. }) = vertices.iter().find(is_wrong) {
+            let value = format!("vertex {vertex}, exponent {exponent}");
+            return refuse(value, "there is no such vertex, or no such exponent");
+        }
+        if self.rings.is_some() {
+            return refuse(format!("{} vertices", vertices.len()), "the decomposition has rings already");
+        }
+        Ok(())
     }
 
     /// The decomposition whose elements about some vertices may meet any number of smaller ones: where a direction is preferred, their
@@ -153,6 +173,10 @@ impl Decomposition {
     pub fn ring_vertices(&self) -> &[RingVertex] {
         self.rings.as_ref().map_or(&[], |rings| &rings.vertices)
     }
+}
+
+fn refuse<T>(value: String, problem: &str) -> Result<T> {
+    Err(Error::input("discretization.corners", value, problem, "choose vertices of the decomposition"))
 }
 
 /// A corner for each of some vertices: what stays the same when leaves are split.

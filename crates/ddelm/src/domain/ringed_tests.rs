@@ -114,14 +114,15 @@ fn neighbours_of_different_size_are_made_equal() {
 }
 
 #[test]
-fn wide_openings_have_hanging_sides_outside() {
+fn wide_openings_are_cut_inside_and_outside() {
     // Rectangles three times as long as wide open by 72 degrees on one side of the diagonal.
     let d = Decomposition::rectangle([0.0, 2.0], [0.0, 6.0], [2, 2]).unwrap();
     let rings = ringed(&d, &[[1.0, 3.0]], 0.5);
     assert_eq!(rings.len(), 4 * 3 * 4);
     check(&rings, 12.0);
     let rings = ringed(&d, &[[0.0, 0.0]], 0.5);
-    assert!(rings.has_hanging_sides());
+    // The element beyond the side that is cut has two parts, which meet its two stacks.
+    assert_eq!((rings.len(), rings.has_hanging_sides()), (3 * 4 + 4, false));
     check(&rings, 12.0);
     // Ten times as long: four stacks.
     let d = Decomposition::rectangle([0.0, 2.0], [0.0, 40.0], [2, 2]).unwrap();
@@ -130,6 +131,21 @@ fn wide_openings_have_hanging_sides_outside() {
     let triangle = Arc::new(ShapeMap::straight(&[[0.0, 0.0], corner(0.0), corner(1.2)])) as MapRef;
     let one = Decomposition::from_maps(vec![triangle], 1, |_| 0).unwrap();
     check(&ringed(&one, &[[0.0, 0.0]], 0.5), 0.5 * 2.4f64.sin());
+}
+
+#[test]
+fn rays_along_an_axis_have_no_points_beside_it() {
+    // No corner of this triangle is where the reference triangle has a right angle, or a side along an axis.
+    for corners in [[[0.0, 0.0], [0.3, 0.0], [0.1, 0.37]], [[0.1, 0.37], [0.0, 0.0], [0.3, 0.0]]] {
+        let triangle = Arc::new(ShapeMap::straight(&corners)) as MapRef;
+        let one = Decomposition::from_maps(vec![triangle], 1, |_| 0).unwrap();
+        for s in &ringed(&one, &[[0.0, 0.0]], 0.5).subdomains {
+            for (side, k) in (0..4).flat_map(|side| (0..20).map(move |k| (side, k))) {
+                let [x, y] = s.map.point(s.map.shape().side_point(side, f64::from(k) / 19.0));
+                assert!(y == 0.0 || y.abs() > 1e-3 * x.abs(), "({x:e}, {y:e})");
+            }
+        }
+    }
 }
 
 /// A quarter of the plane about a vertex in which diffusion along x is 1, and `along_y` in the other direction.

@@ -41,7 +41,24 @@ impl Sample {
             let pairs = perimeter.iter().flat_map(|&i| [1.0, 2.0].map(|k| shape.inside(xi[i], k * INSIDE)));
             Box::new(Sample::inside(subdomain, pairs.collect()))
         });
-        Sample { perimeter, inside, ..Self::inside(subdomain, xi) }
+        let mut sample = Sample { perimeter, inside, ..Self::inside(subdomain, xi) };
+        sample.put_on_axes(subdomain);
+        sample
+    }
+
+    /// Points of the perimeter that are beside an axis by rounding are on it: the angle about a corner jumps there.
+    fn put_on_axes(&mut self, subdomain: &Subdomain) {
+        let map = subdomain.map.as_ref();
+        let corners = map.shape().corners().iter().map(|&corner| map.point(corner));
+        let largest = corners.fold([0.0f64; 2], |most, p| [0, 1].map(|a| most[a].max(p[a].abs())));
+        // Rings see to that themselves, next to a corner to more digits.
+        for &i in self.perimeter.iter().filter(|&&i| map.unit(self.xi[i]) == 1.0) {
+            for (coordinate, largest) in [(&mut self.x[i], largest[0]), (&mut self.y[i], largest[1])] {
+                if coordinate.abs() <= 4.0 * f64::EPSILON * largest {
+                    *coordinate = 0.0;
+                }
+            }
+        }
     }
 
     /// The images of reference points none of which is on the perimeter.
@@ -103,8 +120,9 @@ impl Sample {
         for (i, pair) in self.perimeter.iter().zip(inside.chunks_exact(2)) {
             let limit = 2.0 * pair[0] - pair[1];
             let size = pair[0].abs().max(pair[1].abs());
-            // A value on the perimeter that is not a number is no limit, either; one inside is an error of its own.
-            let smooth = (out[*i] - limit).abs() <= SMOOTH * size;
+            // A value on the perimeter that is not a number is no limit, either; one inside is an error of its own. Where it is the value
+            // inside there is no jump, unless rounding has put the second point on the other side of one.
+            let smooth = [limit, pair[0]].iter().any(|seen| (out[*i] - seen).abs() <= SMOOTH * size);
             if !smooth && limit.is_finite() {
                 out[*i] = limit;
             }

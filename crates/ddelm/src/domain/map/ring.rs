@@ -70,6 +70,9 @@ static ALONG: LazyLock<(Vec<f64>, Vec<f64>)> = LazyLock::new(|| gauss(10));
 /// How far outside of its triangle a point may lie, relative to its distance from the corner: an angle.
 const SLACK: f64 = 1e-11;
 
+/// A ray that leaves an axis by a smaller angle does so by rounding.
+const STRAIGHT: f64 = 16.0 * f64::EPSILON;
+
 /// `-log` of what is left of a solution like `r` at the end of the rings.
 pub const DEPTH: f64 = 27.6;
 
@@ -282,7 +285,13 @@ impl Map for Ring {
 
     fn offset(&self, xi: Point) -> (Point, Point) {
         let place = self.place(xi);
-        (self.corner, self.chord(place.unit, place.ray).map(|v| place.unit * v))
+        let mut chord = self.chord(place.unit, place.ray);
+        if xi[1] == 0.0 || xi[1] == 1.0 {
+            // A ray along an axis has no point beside it: many an angle jumps there.
+            let least = STRAIGHT * chord[0].abs().max(chord[1].abs());
+            chord = chord.map(|v| if v.abs() <= least { 0.0 } else { v });
+        }
+        (self.corner, chord.map(|v| place.unit * v))
     }
 
     fn unit(&self, xi: Point) -> f64 {

@@ -103,15 +103,31 @@ impl<'a> Builder<'a> {
 
     /// Elements that meet stacks less than half as long as their sides are halved along these.
     fn across_from_stacks(&self) -> Vec<(usize, Wish)> {
-        let mut found: Vec<(usize, Wish)> = Vec::new();
-        for (element, side, _) in self.coarse() {
-            let levels = [0, 1].map(|a| u32::from(a == side % 2));
-            match found.last_mut().filter(|(last, _)| *last == element) {
-                Some((_, wish)) => (0..2).for_each(|a| wish.levels[a] |= levels[a]),
-                None => found.push((element, Wish { levels, toward: Toward::Nowhere })),
+        halved(self.coarse().into_iter().map(|(element, side, _)| (element, side)))
+    }
+
+    /// Elements beyond a side that had to be cut into several stacks, which opens too wide for one, are halved along it: the vertex is as
+    /// close to them as to the stacks. Where some stacks are narrow neighbours are cut as these ask for.
+    pub fn beyond_wide_stacks(&self) -> Vec<(usize, Wish)> {
+        if self.vertices.iter().any(|ringed| !ringed.sectors.is_empty()) {
+            return Vec::new();
+        }
+        let mut wide = Vec::new();
+        for sides in self.base.edges.iter().map(|edge| &edge.sides) {
+            let plain = match sides.each_ref().map(|side| self.stacks[side.subdomain].is_some()) {
+                [true, false] => 1,
+                [false, true] => 0,
+                _ => continue,
+            };
+            let is_half = |meeting: &Meeting| matches!(meeting[plain].1, Some(Span::First | Span::Second));
+            if self.ends(sides[1 - plain].subdomain, sides[1 - plain].side) != WHOLE
+                && self.meetings(&sides[0], &sides[1]).iter().any(is_half)
+            {
+                wide.push((sides[plain].subdomain, sides[plain].side));
             }
         }
-        found
+        wide.sort_unstable();
+        halved(wide.into_iter())
     }
 
     /// How an element that was cut in one direction more often than in the other is made less thin.
@@ -333,6 +349,19 @@ impl<'a> Builder<'a> {
         let size = subtract(corner_of(&element.map, corner + 1), own).map(f64::abs);
         if away[0].max(away[1]) < 1e-6 * size[0].max(size[1]) { common } else { own }
     }
+}
+
+/// Elements and their sides, in this order, as wishes to be halved along these sides.
+fn halved(sides: impl Iterator<Item = (usize, usize)>) -> Vec<(usize, Wish)> {
+    let mut found: Vec<(usize, Wish)> = Vec::new();
+    for (element, side) in sides {
+        let levels = [0, 1].map(|a| u32::from(a == side % 2));
+        match found.last_mut().filter(|(last, _)| *last == element) {
+            Some((_, wish)) => (0..2).for_each(|a| wish.levels[a] |= levels[a]),
+            None => found.push((element, Wish { levels, toward: Toward::Nowhere })),
+        }
+    }
+    found
 }
 
 /// A corner of an element.
