@@ -33,6 +33,9 @@ const SMOOTH: f64 = 2.5;
 /// The angle in the reference coordinates of a ring.
 const ANGLE: usize = 1;
 
+/// Points are wanted, as a word for other ranks.
+const POINTS: &str = "points";
+
 /// What is to become of a decomposition.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Marks {
@@ -40,6 +43,8 @@ pub(crate) struct Marks {
     pub splits: Vec<(usize, Wish)>,
     /// Vertices whose rings are of no use: they go before anything is split.
     pub rings: Vec<usize>,
+    /// Whether points are wanted, for rings that smaller elements do not resolve.
+    pub points: bool,
 }
 
 impl Marks {
@@ -82,13 +87,21 @@ impl Marks {
         let Some(wish) = wish(decomposition, s, tails, wanted, limit) else { return };
         self.splits.push((s, wish));
         // The outermost ring is as coarse as its element, and may be wanted smaller for that alone.
-        let inner = decomposition.ring(s).filter(|(_, around)| *around > 0);
+        let inner = decomposition.ring(s).filter(|_| is_inner(decomposition, s));
         if let Some((vertex, _)) = inner.filter(|_| wish.levels[ANGLE] > 0 && tails[ANGLE].decay < SMOOTH) {
             self.rings.push(vertex);
         }
     }
 
-    /// Whether everything is as it should be.
+    /// The same with more points instead of smaller elements for inner rings.
+    pub fn with_points(mut self, decomposition: &Decomposition) -> Self {
+        let all = self.splits.len();
+        self.splits.retain(|(s, _)| !is_inner(decomposition, *s));
+        self.points = self.splits.len() < all;
+        self
+    }
+
+    /// Whether everything is as it should be, but for the points.
     pub fn is_empty(&self) -> bool {
         self.splits.is_empty() && self.rings.is_empty()
     }
@@ -117,7 +130,7 @@ impl Marks {
     }
 
     /// The marks as words, for the other ranks: of a split subdomain its number, levels, and one number for each end, or 3 and
-    /// the corner; of rings their vertex.
+    /// the corner; of rings their vertex; and whether points are wanted.
     pub fn written(&self) -> String {
         let end = |end: Option<bool>| end.map_or(2, u8::from);
         let split = |(s, Wish { levels: [i, j], toward }): &(usize, Wish)| {
@@ -129,13 +142,18 @@ impl Marks {
             format!("{s} {i} {j} {a} {b}")
         };
         let rings = self.rings.iter().map(usize::to_string);
-        self.splits.iter().map(split).chain(rings).collect::<Vec<_>>().join(",")
+        let points = self.points.then(|| POINTS.to_string());
+        self.splits.iter().map(split).chain(rings).chain(points).collect::<Vec<_>>().join(",")
     }
 
     /// The opposite of [`Marks::written`].
     pub fn read(text: &str) -> Self {
         let mut marks = Marks::default();
         for text in text.split(',').filter(|text| !text.is_empty()) {
+            if text == POINTS {
+                marks.points = true;
+                continue;
+            }
             let words: Vec<usize> = text.split(' ').map(|word| word.parse().expect("numbers were sent")).collect();
             let end = |word: usize| (word < 2).then_some(word == 1);
             match words[..] {
@@ -151,6 +169,11 @@ impl Marks {
         }
         marks
     }
+}
+
+/// Whether a subdomain is a ring with others around it.
+pub(crate) fn is_inner(decomposition: &Decomposition, s: usize) -> bool {
+    decomposition.ring(s).is_some_and(|(_, around)| around > 0)
 }
 
 /// How a subdomain is to be split whose tails are above a limit, to be below another one; `None` if they are not, or if it
@@ -204,7 +227,8 @@ mod tests {
     fn marks_are_the_same_on_all_ranks() {
         let toward = [Toward::Corner(2), Toward::Ends([None, Some(true)]), Toward::Ends([Some(false), None])];
         let split = |(s, toward): (usize, Toward)| (s, Wish { levels: [3, s as u32], toward });
-        let marks = Marks { splits: toward.into_iter().enumerate().map(split).collect(), rings: vec![4, 11] };
+        let marks =
+            Marks { splits: toward.into_iter().enumerate().map(split).collect(), rings: vec![4, 11], points: true };
         assert_eq!(Marks::read(&marks.written()), marks);
         assert!(Marks::read("").is_empty());
     }

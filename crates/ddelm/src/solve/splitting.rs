@@ -31,7 +31,7 @@ use crate::solve::corners::with_corners;
 use crate::solve::estimate::{at_solution, difference, from_solution, second_settings};
 use crate::solve::kept::Kept;
 use crate::solve::layers::{added_diffusions, boundary_layers};
-use crate::solve::marking::Marks;
+use crate::solve::marking::{Marks, is_inner};
 use crate::solve::moments::{Moments, with_moments};
 use crate::solve::newton::{Nonlinear, solve_once};
 use crate::solve::resolution::{Resolution, Unresolved};
@@ -71,6 +71,9 @@ const SINGULAR_SHARE: f64 = 1e-3;
 /// Triangles that are split, at least, their growth from one round to the next, and for how many rounds, if they lie along a line.
 const LINE: (usize, f64, usize) = (4, 1.4, 3);
 
+/// Tails of rings above this, relative to the size of u, are no sign that smaller ones have the same.
+const SIMILAR: f64 = 1e-4;
+
 /// Points that are added where splitting does not help, and the most that there can be.
 const MORE_POINTS: usize = 3;
 const MOST_POINTS: usize = 24;
@@ -103,6 +106,8 @@ pub(crate) struct Way {
     pace: f64,
     /// How many triangles were split in the last round, and for how many rounds they have become more.
     triangles: (usize, usize),
+    /// The largest tail of an inner ring in the last solution, if there was one, and whether it was as large in the one before.
+    inner: (Option<f64>, bool),
 }
 
 impl Splitting<'_> {
@@ -117,14 +122,22 @@ impl Splitting<'_> {
         let mut best: Option<(Solution, f64)> = None;
         // The last solution without an estimate, and one on about half as many subdomains.
         let (mut last, mut coarse): (Option<Solution>, Option<Solution>) = (None, None);
+        // Whether all that is left is to try once more, with more points.
+        let mut once_more = false;
         for _ in 0..ROUNDS {
             let mut solution = match self.solve(self.problem, &decomposition) {
                 // What there is no memory for, or no pivot, was not needed for the last solution.
                 Err(Error::Memory { .. } | Error::Compute { .. }) if best.is_some() || last.is_some() => break,
                 solved => solved?,
             };
-            let mut marks = self.marks(&solution, share)?;
+            self.compare_rings(&solution);
+            let mut marks = if once_more { Marks::default() } else { self.marks(&solution, share)? };
             let limit = self.limit(decomposition.len() + marks.added());
+            if marks.is_empty() && marks.points && limit.is_none() && self.takes_points() {
+                self.attempted(&decomposition, f64::NAN);
+                (last, self.settings.points) = (Some(solution), self.settings.points + MORE_POINTS);
+                continue;
+            }
             if !marks.is_empty() && limit.is_none() {
                 self.attempted(&decomposition, f64::NAN);
                 if last.is_some() && coarse.as_ref().is_none_or(|c| decomposition.len() >= 2 * c.decomposition.len()) {
@@ -162,18 +175,23 @@ impl Splitting<'_> {
             if limit.is_some() {
                 break;
             }
-            if stuck || marks.is_empty() {
-                // Rounding, or something that splitting does not see; that leaves what was reached as it is.
-                let kept = best.as_ref().is_some_and(|(_, least)| *least <= self.tolerance);
-                if kept || self.settings.points + MORE_POINTS > MOST_POINTS {
+            if once_more || stuck || marks.is_empty() {
+                // Rounding, or something that splitting does not see. What is nearly good enough is not split any further.
+                if once_more || !self.takes_points() {
                     break;
                 }
+                once_more = best.as_ref().is_some_and(|(_, least)| *least <= self.tolerance);
                 self.settings.points += MORE_POINTS;
                 continue;
             }
             decomposition = self.next(&decomposition, &marks)?;
         }
         self.give_up(best, last)
+    }
+
+    /// Whether there can be more points.
+    fn takes_points(&self) -> bool {
+        self.settings.points + MORE_POINTS <= MOST_POINTS
     }
 
     /// The estimate, if there is memory and time for it. Time is taken where there is nothing else to compare with.
@@ -361,8 +379,23 @@ impl Splitting<'_> {
         let size = found.iter().map(|t| t.size).fold(0.0, f64::max);
         let largest = found.iter().flat_map(|t| &t.directions).map(|tail| tail.last).fold(0.0, f64::max);
         let limit = (share * size).max(ROUNDING * size).max(FRONT * largest.min(size));
-        let marks = self.allowed(Marks::of_tails(&solution.decomposition, &found, share * size, limit));
+        let mut marks = self.allowed(Marks::of_tails(&solution.decomposition, &found, share * size, limit));
+        if self.way.inner.1 {
+            marks = marks.with_points(&solution.decomposition);
+        }
         Ok(Marks::read(&self.exchange.broadcast(0, &marks.written())))
+    }
+
+    /// Compares the tails of inner rings with those of the solution before. Where u has no length of its own the rings of smaller elements are
+    /// the same, and have the same tails: they want more points. Only rank 0 has the whole solution, and marks.
+    fn compare_rings(&mut self, solution: &Solution) {
+        let asked = self.exchange.rank() == 0 && !solution.decomposition.ring_vertices().is_empty();
+        let tails = if asked { solution.tails(self.settings.points) } else { Vec::new() };
+        let size = tails.iter().map(|t| t.size).fold(0.0, f64::max);
+        let inner = tails.iter().enumerate().filter(|(s, _)| is_inner(&solution.decomposition, *s));
+        let tail = inner.flat_map(|(_, t)| &t.directions).map(|tail| tail.last).fold(0.0, f64::max);
+        let same = self.way.inner.0.is_some_and(|last| tail > 0.5 * last && tail < SIMILAR * size);
+        self.way.inner = (Some(tail), same);
     }
 
     /// Rings that were asked for stay.
