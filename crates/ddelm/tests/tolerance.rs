@@ -174,6 +174,64 @@ fn a_reentrant_corner_keeps_its_tolerance() {
     assert_eq!(report.status, Status::Solved, "{:?}", report.attempts);
 }
 
+/// Elements that meshes of other angles have open wide about the corner, and so do those beyond them. The angle of the formula jumps along
+/// the side y = 0, beside which no point may lie.
+#[test]
+fn corners_of_any_angle_keep_their_tolerance() {
+    for omega in [1.6 * PI, 1.95 * PI] {
+        let (s, c) = omega.sin_cos();
+        let length = 1.0 / s.abs().max(c.abs());
+        let mut corners = vec![[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]];
+        if omega < 1.75 * PI {
+            corners.pop();
+        }
+        corners.push([length * c, length * s]);
+        let power = PI / omega;
+        let u = format!("hypot(x, y)^{power}*sin({power}*(atan2(-y, -x) + pi))");
+        let report = solve(&format!(
+            "[domain]\npolygon = {corners:?}\n[equation]\nsource = 0\n[boundary]\ndirichlet = \"{u}\"\n[exact]\nu = \"{u}\"\n\
+             [discretization]\ntolerance = 1e-9\n"
+        ))
+        .report;
+        let error = report.errors.unwrap().l2;
+        assert!(report.status == Status::Solved && error < 1e-9, "{omega}: {error:.1e}, {:?}", report.status);
+        assert!(report.attempts.len() < 10 && report.subdomains < 200, "{} subdomains", report.subdomains);
+    }
+}
+
+#[test]
+fn formulas_that_change_along_lines_are_cut_there() {
+    let file = |diffusion: &str, source: &str, u: &str| {
+        solve(&format!(
+            "{SQUARE}[equation]\ndiffusion = \"{diffusion}\"\nsource = \"{source}\"\n[boundary]\ndirichlet = \"{u}\"\n\
+             [exact]\nu = \"{u}\"\n[discretization]\ntolerance = 1e-10\n"
+        ))
+        .report
+    };
+    let s = "(x + 2*y - 1.3)";
+    for (diffusion, source, u) in [
+        // Materials on both sides of an oblique line, which the solution crosses with a kink.
+        (&*format!("if({s} < 0, 1, 5)"), &*format!("5*sin{s}"), &*format!("if({s} < 0, sin{s}, sin{s}/5)")),
+        ("if(x < 0.5, 1, 10)", "0", "if(x < 0.5, x - 0.5, (x - 0.5)/10)"),
+        ("1", "-6*max(0, x - 0.45)", "max(0, x - 0.45)^3"),
+    ] {
+        let report = file(diffusion, source, u);
+        let error = report.errors.unwrap().l2;
+        assert!(report.status == Status::Solved && error < 1e-10, "{diffusion}: {error:.1e}, {:?}", report.status);
+        assert!(report.attempts.len() < 3 && report.warnings.is_empty(), "{:?}", report.warnings);
+    }
+    // Where such a line ends at the boundary rounding does not tell its sides apart; there is no formula for this solution.
+    for line in ["x < 0.5", "x + 0.3*y < 0.7"] {
+        let report = solve(&format!(
+            "{SQUARE}[equation]\ndiffusion = \"if({line}, 1, 100)\"\nsource = 1\n[boundary]\ndirichlet = 0\n\
+             [discretization]\ntolerance = 1e-9\n"
+        ))
+        .report;
+        assert!(report.status == Status::Solved && report.estimate.unwrap().l2 < 1e-9, "{line}");
+        assert!(report.subdomains < 200, "{line}: {} subdomains", report.subdomains);
+    }
+}
+
 #[test]
 fn what_is_given_up_comes_back_as_the_best_that_was_found() {
     let text = format!(

@@ -125,6 +125,12 @@ impl Domain {
         Ok(Self::outline(Outline::new(rectangle.polygon("domain")?, holes, regions)?))
     }
 
+    /// The same rectangle cut into regions, with the numbers that the sides have.
+    pub(super) fn with_cells(&self, cells: Vec<NamedLoop>) -> Result<Self> {
+        let Domain { sides, parts, .. } = self.clone();
+        Ok(Domain { sides, parts, ..self.clone().with_holes_and_regions(Vec::new(), cells)? })
+    }
+
     /// The domain with pairs of sides, as numbers of [`Domain::sides`], that are the same up to a shift: the solution goes on
     /// through one of them as it comes in through the other.
     pub fn periodic(mut self, pairs: &[(usize, usize)]) -> Result<Self> {
@@ -283,7 +289,7 @@ impl Domain {
                     periodic: self.periodic.clone(),
                     ..MeshSettings::default()
                 };
-                self.assembled(Arc::new(Mesh::of_outline(outline, &settings)?))
+                self.assembled(Arc::new(Mesh::of_outline(outline, &settings)?.with_names(&self.sides)))
             }
             Extent::Mesh(mesh) => self.assembled(mesh.clone()),
         }

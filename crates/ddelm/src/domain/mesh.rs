@@ -85,6 +85,21 @@ impl Mesh {
         self.map_of(&self.elements[element])
     }
 
+    /// The same mesh with the parts of its boundary in another order.
+    ///
+    /// # Panics
+    /// If the names are others.
+    pub(super) fn with_names(mut self, names: &[String]) -> Self {
+        if self.names != names {
+            let number = |name: &String| names.iter().position(|other| other == name).expect("the same names");
+            let numbers: Vec<usize> = self.names.iter().map(number).collect();
+            let sides = self.elements.iter_mut().flat_map(|element| &mut element.sides);
+            sides.for_each(|side| side.boundary = side.boundary.map(|part| numbers[part]));
+            self.names = names.to_vec();
+        }
+        self
+    }
+
     fn map_of(&self, element: &Element) -> ShapeMap {
         let corners = element.vertices.iter().map(|&v| self.vertices[v]).collect();
         let bulge = |side: &Side| match side.bulge {

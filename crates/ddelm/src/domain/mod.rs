@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! Curve, Piece, Loop -> Outline        closed loops, holes and regions, checked        curve.rs, spline.rs, loops.rs, outline.rs, arrangement.rs
-//! a rectangle, Outline or Mesh -> Domain  what a user gives, with its names               area.rs, divided.rs
+//! a rectangle, Outline or Mesh -> Domain  what a user gives, with its names               area.rs, divided.rs, fitted.rs
 //! Outline, MeshSettings -> Mesh        triangles and quadrilaterals, curved sides      mesh.rs, rectangles.rs, decompose.rs
 //! a file of gmsh -> Mesh               the same from a file                            gmsh/
 //! Mesh -> ShapeMap per element         x = F(xi) with J and H, and its inverse         shape_map.rs, bulge.rs
@@ -50,6 +50,7 @@ pub mod decomposition;
 pub mod divided;
 pub mod division;
 pub mod exponents;
+mod fitted;
 pub mod forest;
 pub mod geometry;
 pub mod gluing;

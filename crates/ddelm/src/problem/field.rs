@@ -45,6 +45,17 @@ pub trait Field: Send + Sync {
         Dependence::default()
     }
 
+    /// The lines `a x + b y + c = 0` along which it may jump or have a kink, each as `[a, b, c]`, as far as the field knows them.
+    fn lines(&self) -> Vec<[f64; 3]> {
+        Vec::new()
+    }
+
+    /// The field as it is on the side of all of its [lines](Field::lines) that a point lies on, beyond them as well.
+    fn beside(&self, point: [f64; 2]) -> Option<FieldRef> {
+        let _ = point;
+        None
+    }
+
     /// Writes the values and all first and second partial derivatives in (x, y, u, ux, uy), and returns whether the field
     /// knows them. Newton's method is made of them.
     fn jets(&self, at: &Samples<'_>, out: &mut Jets) -> Result<bool, Failure> {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use crate::problem::field::FieldRef;
 use crate::problem::model::{Condition, ConditionKind, Diffusion, Equation, Problem};
+use crate::problem::regional::Regional;
 use crate::problem::shifted::shifted;
 
 /// One term, `factor * d^slope(field) * d^of u`.
@@ -29,6 +30,30 @@ pub struct Term<'a> {
 const DIRECTIONS: [[usize; 2]; 2] = [[1, 0], [0, 1]];
 
 impl Problem {
+    /// The [lines](crate::problem::field::Field::lines) along which coefficients or the source may jump or have a kink.
+    pub fn lines(&self) -> Vec<[f64; 3]> {
+        let terms = self.equation.terms();
+        let fields = terms.iter().map(|term| term.field).chain([&self.source]);
+        fields.flat_map(|field| field.lines()).collect()
+    }
+
+    /// The problem on regions none of which lies on both sides of one of its [lines](Problem::lines), given by a point in each: first of what is
+    /// outside of all regions. Next to a line rounding does not decide which side a point is on.
+    #[must_use]
+    pub fn on_cells(&self, points: &[[f64; 2]]) -> Problem {
+        let of = |field: &FieldRef| -> FieldRef {
+            let beside: Option<Vec<FieldRef>> = points.iter().map(|&point| field.beside(point)).collect();
+            match beside.filter(|_| !field.lines().is_empty()).as_deref() {
+                Some([first, others @ ..]) => {
+                    let regions = others.iter().cloned().enumerate().collect();
+                    Arc::new(Regional::new(first.clone(), regions))
+                }
+                _ => field.clone(),
+            }
+        };
+        Problem { equation: self.equation.map_fields(of), source: of(&self.source), ..self.clone() }
+    }
+
     /// The problem with other coefficients, source and conditions, each made of its own.
     #[must_use]
     pub fn map_fields(&self, of: impl Fn(&FieldRef) -> FieldRef) -> Problem {

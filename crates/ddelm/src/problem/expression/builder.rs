@@ -95,22 +95,29 @@ impl Builder {
     pub(super) fn inline(&mut self, tape: &Tape, x: Id, y: Id) -> Id {
         let mut places = Vec::with_capacity(tape.ops.len());
         for &op in &tape.ops {
-            let place = match op.with_operands(|operand| places[operand]) {
+            let place = match op {
                 Op::Variable(Variable::X) => x,
                 Op::Variable(Variable::Y) => y,
-                Op::Variable(Variable::Parameter(index)) => {
-                    let (name, value) = &tape.parameters[index];
-                    self.parameter(name, *value)
-                }
-                Op::Unary(f, a) => self.unary(f, a),
-                Op::Binary(f, a, b) => self.binary(f, a, b),
-                Op::If(c, a, b) => self.select(c, a, b),
-                Op::Field(f, a, b) => self.field(&tape.fields[f], a, b),
-                op @ (Op::Constant(_) | Op::Variable(_)) => self.push(op),
+                op => self.again(tape, op.with_operands(|operand| places[operand])),
             };
             places.push(place);
         }
         places[places.len() - 1]
+    }
+
+    /// An operation of another tape, with operands on this one.
+    pub(super) fn again(&mut self, tape: &Tape, op: Op) -> Id {
+        match op {
+            Op::Variable(Variable::Parameter(index)) => {
+                let (name, value) = &tape.parameters[index];
+                self.parameter(name, *value)
+            }
+            Op::Unary(f, a) => self.unary(f, a),
+            Op::Binary(f, a, b) => self.binary(f, a, b),
+            Op::If(c, a, b) => self.select(c, a, b),
+            Op::Field(f, a, b) => self.field(&tape.fields[f], a, b),
+            op @ (Op::Constant(_) | Op::Variable(_)) => self.push(op),
+        }
     }
 
     /// a^b. Small integer powers become products, which are fast and right for negative a.

@@ -49,6 +49,7 @@ mod builder;
 mod curvature;
 mod function;
 mod kernels;
+mod lines;
 mod names;
 mod parse;
 pub mod reference;
@@ -138,6 +139,15 @@ impl Field for Formula {
 
     fn depends_on(&self) -> Dependence {
         self.tape.depends_on()
+    }
+
+    fn lines(&self) -> Vec<[f64; 3]> {
+        self.tape.lines()
+    }
+
+    fn beside(&self, point: [f64; 2]) -> Option<FieldRef> {
+        let open = self.open.as_ref().map(|tape| Box::new(tape.beside(point)));
+        Some(Arc::new(Formula { text: self.text.clone(), tape: self.tape.beside(point), open }))
     }
 
     fn jets(&self, at: &Samples<'_>, out: &mut Jets) -> Result<bool, Failure> {
