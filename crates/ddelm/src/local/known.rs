@@ -7,7 +7,7 @@ use faer::Mat;
 
 use crate::algebra::factor::{Normal, Scratch, multiply};
 use crate::base::error::Result;
-use crate::local::local_factor::{LocalData, LocalFactor, loads, product};
+use crate::local::local_factor::{LocalData, LocalFactor, loads, product, side_by_side};
 use crate::local::matrices::LocalProblem;
 use crate::local::rows::Balance;
 use crate::method::settings::Coupling;
@@ -28,20 +28,23 @@ struct Unsafe {
 }
 
 impl LocalFactor {
-    /// The factor of a subdomain that shares it with no other, in the shared basis, for known right-hand sides F: it has
-    /// [forgotten](LocalFactor::forget) what others would need. Comes with the data.
-    pub fn for_data(problem: &LocalProblem<'_>, f: Mat<f64>) -> Result<(Self, LocalData)> {
+    /// The factor of the few subdomains that share it, in the shared basis, for their known right-hand sides F: it has
+    /// [forgotten](LocalFactor::forget) what others would need. Comes with the data of each.
+    pub fn for_data(problem: &LocalProblem<'_>, f: &[&Mat<f64>]) -> Result<(Self, Vec<LocalData>)> {
         let (k, a) = problem.matrices();
-        if problem.rows.tests.is_some() {
-            return Self::for_data_by_inverse(problem, [k, a], problem.traces(), f);
-        }
-        match Self::by_normal_equations(k, a, problem.traces(), problem.rows.balance.as_ref(), f) {
-            Ok(found) => Ok(found),
-            Err(given) => {
-                let Unsafe { k, a, traces, f } = *given;
-                Self::for_data_by_inverse(problem, [k, a], traces, f)
+        let all = side_by_side(f);
+        let (factor, data) = if problem.rows.tests.is_some() {
+            Self::for_data_by_inverse(problem, [k, a], problem.traces(), all)?
+        } else {
+            match Self::by_normal_equations(k, a, problem.traces(), problem.rows.balance.as_ref(), all) {
+                Ok(found) => found,
+                Err(given) => {
+                    let Unsafe { k, a, traces, f } = *given;
+                    Self::for_data_by_inverse(problem, [k, a], traces, f)?
+                }
             }
-        }
+        };
+        Ok((factor, data.parts(f)))
     }
 
     /// The same by the truncated inverse.

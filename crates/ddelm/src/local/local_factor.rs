@@ -13,7 +13,7 @@
 //! For other data Q and R are kept, which is most of the memory. A solve for known data forgets them as soon as a
 //! subdomain is done.
 //!
-//! Where data are known and no other subdomain has the same rows, Q is not needed at all: Y and y_F come from the
+//! Where data are known and few subdomains have the same rows, Q is not needed at all: Y and y_F come from the
 //! normal equations, and residuals are evaluated by the tables of the basis.
 
 use std::sync::Arc;
@@ -217,6 +217,14 @@ pub fn part_of(all: &Mat<f64>, k: usize, columns: usize) -> Mat<f64> {
 }
 
 impl LocalData {
+    /// The data of each of several subdomains, whose right-hand sides stood side by side.
+    pub(super) fn parts(self, f: &[&Mat<f64>]) -> Vec<LocalData> {
+        match f {
+            [_] => vec![self],
+            _ => (0..f.len()).map(|k| self.part(k, f[0].ncols())).collect(),
+        }
+    }
+
     /// The data of the k-th of several subdomains, with so many columns each.
     fn part(&self, k: usize, columns: usize) -> LocalData {
         let part = |m: &Mat<f64>| part_of(m, k, columns);
@@ -370,8 +378,7 @@ impl LocalFactor {
 
     /// [`LocalFactor::data`] of several subdomains that share the factor.
     pub fn data_of(&self, f: &[&Mat<f64>]) -> Vec<LocalData> {
-        let all = self.data(side_by_side(f));
-        (0..f.len()).map(|k| all.part(k, f[0].ncols())).collect()
+        self.data(side_by_side(f)).parts(f)
     }
 
     /// The transposes that gradients are made of, for g over the coefficients and m over the rows of A: with `h = g - A' m`

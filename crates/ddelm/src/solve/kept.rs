@@ -1,6 +1,6 @@
 //! Factors of one solve that the next one finds again: where subdomains are split round by round, most of them stay as they are.
 //!
-//! Those of one round are kept, of subdomains that share them with no other: what is shared is made once anyway.
+//! Those of one round are kept, of subdomains that share them with few others: what many share is made once anyway.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,8 +17,8 @@ use crate::local::rows::LocalRows;
 pub(crate) struct Origin {
     pub basis: Arc<ReferenceBasis>,
     pub rows: Arc<LocalRows>,
-    /// F
-    pub f: Mat<f64>,
+    /// F of each subdomain.
+    pub f: Vec<Mat<f64>>,
     /// The perimeter rows that hold interface values, and the flux rows that are needed.
     pub chosen: [Vec<usize>; 2],
 }
@@ -38,7 +38,7 @@ impl Origin {
 struct Entry {
     origin: Origin,
     factor: Arc<LocalFactor>,
-    data: LocalData,
+    data: Vec<LocalData>,
 }
 
 type Entries = HashMap<u64, Vec<Arc<Entry>>>;
@@ -76,8 +76,8 @@ impl Kept {
 /// A factor, its data, and whether both are those of the last solve, if that may have left some; else they are made, and kept for the next one.
 pub(crate) fn found_or(
     origin: Option<(&Kept, Origin)>,
-    make: impl FnOnce() -> Result<(LocalFactor, LocalData)>,
-) -> Result<(Arc<LocalFactor>, LocalData, bool)> {
+    make: impl FnOnce() -> Result<(LocalFactor, Vec<LocalData>)>,
+) -> Result<(Arc<LocalFactor>, Vec<LocalData>, bool)> {
     let Some((kept, origin)) = origin else {
         let (factor, data) = make()?;
         return Ok((Arc::new(factor), data, false));

@@ -54,6 +54,9 @@ pub(crate) struct Factored {
     pub factorizations: usize,
 }
 
+/// Subdomains that share a factor and are few: what normal equations save is more than what residuals by tables cost.
+const FEW: usize = 8;
+
 /// Right-hand sides F of local problems: by their number among those of this rank.
 pub(crate) type RightHandSides<'a> = dyn Fn(usize) -> Result<Mat<f64>> + Sync + 'a;
 
@@ -182,22 +185,25 @@ impl<'a> Stages<'a> {
         let problem =
             LocalProblem { columns, collocation, rows, weighting, trace_rows: &trace_rows, flux_rows: &flux_rows };
         let coupling = self.plan.settings.coupling();
-        if let (Some(known), &[k], Some(bases), Coupling::FluxBalance) = (known, members, &assembled.bases, coupling) {
-            let f = known(k).map_err(|error| Failed { place: k, error })?;
-            let (basis, rows) = (bases.of(shape).clone(), assembled.rows[k].clone());
+        let all = |known: &RightHandSides<'_>, members: &[usize]| -> OrFailed<Vec<Mat<f64>>> {
+            members.iter().map(|&place| known(place).map_err(|error| Failed { place, error })).collect()
+        };
+        if let (Some(known), Some(bases), Coupling::FluxBalance, ..=FEW) =
+            (known, &assembled.bases, coupling, members.len())
+        {
+            let f = all(known, members)?;
+            let (basis, rows) = (bases.of(shape).clone(), assembled.rows[members[0]].clone());
             let chosen = [trace_rows.clone(), flux_rows.clone()];
             let origin = self.kept.map(|kept| (kept, Origin { basis, rows, f: f.clone(), chosen }));
-            let (factor, data, kept) =
-                found_or(origin, || LocalFactor::for_data(&problem, f)).map_err(factor_failed)?;
-            return Ok(SharedFactor { factor, trace_rows, flux_rows, data: vec![data], kept });
+            let make = || LocalFactor::for_data(&problem, &f.iter().collect::<Vec<_>>());
+            let (factor, data, kept) = found_or(origin, make).map_err(factor_failed)?;
+            return Ok(SharedFactor { factor, trace_rows, flux_rows, data, kept });
         }
         let mut factor = LocalFactor::new(&problem, coupling).map_err(factor_failed)?;
         let mut data = Vec::new();
         if let Some(known) = known {
-            let known = |&place: &usize| known(place).map_err(|error| Failed { place, error });
             let batch = |members: &[usize]| -> OrFailed<Vec<LocalData>> {
-                let f: Vec<Mat<f64>> = members.iter().map(known).collect::<OrFailed<_>>()?;
-                Ok(factor.data_of(&f.iter().collect::<Vec<_>>()))
+                Ok(factor.data_of(&all(known, members)?.iter().collect::<Vec<_>>()))
             };
             data = in_order(members.par_chunks(BATCH).map(batch))?.into_iter().flatten().collect();
             factor.forget();
