@@ -239,10 +239,10 @@ discretization = { points = 14, size = 0.4, corners = "auto" }
 const SHORT_STEP: f64 = 1e-3;
 const LONG_STEP: f64 = 8e-3;
 
-/// How good differences are. Those of a diffusion that depends on the gradient are not better: with longer steps they have the error of a
-/// difference, with shorter ones more noise.
-fn differences_of(name: &str) -> f64 {
-    if name == "gradient" { 3.0 * AGREED } else { AGREED }
+/// The step of the differences of a nonlinear problem. With a diffusion that depends on the gradient solutions change abruptly, as parameters do: differences
+/// of sixth and of tenth order get better with shorter steps (off by 1e-8 with 2e-3, 3e-10 with 5e-4).
+fn step_of(name: &str) -> f64 {
+    if name == "gradient" { 0.5 * SHORT_STEP } else { SHORT_STEP }
 }
 
 /// Problems that depend on their solution: coefficients, source, conditions and fluxes. With these parameters the solution is w, which is
@@ -303,7 +303,7 @@ source = "-lap*f/2"
         ),
     ] {
         let parameters = [("a", 0.5), ("b", 1.2), ("f", 2.0), ("g", 0.7)];
-        check_with([differences_of(name), SHORT_STEP], name, &format!("{common}{problem}"), &parameters, INSIDE);
+        check_with([AGREED, step_of(name)], name, &format!("{common}{problem}"), &parameters, INSIDE);
     }
 }
 
@@ -357,8 +357,9 @@ dirichlet = 0
         let parameters = [("a", 0.5), ("b", 1.2), ("f", 5.0), ("k", 1.0)];
         for points in [8, 14] {
             let text = format!("{common}{problem}").replace("points = 8", &format!("points = {points}"));
-            let agreed = differences_of(name);
-            check_with([agreed, SHORT_STEP], &format!("{name} {points}"), &text, &parameters, INSIDE);
+            // One of them, which is a hundred-thousandth of the others, has the noise of what is not resolved.
+            let agreed = if name == "gradient" { 2.0 * AGREED } else { AGREED };
+            check_with([agreed, step_of(name)], &format!("{name} {points}"), &text, &parameters, INSIDE);
         }
     }
 }

@@ -12,11 +12,9 @@
 //! may be curved or unstructured.
 //!
 //! # References
-//! - A. George, Nested dissection of a regular finite element mesh, SIAM J. Numer. Anal. 10 (1973).
-//! - A. Pothen, C.-J. Fan, Computing the block triangular form of a sparse matrix, ACM TOMS 16 (1990): covers from
-//!   matchings.
+//! A. George, Nested dissection of a regular finite element mesh, SIAM J. Numer. Anal. 10 (1973).
 
-use std::collections::VecDeque;
+use crate::interface::cover::Cover;
 
 /// Where cutting lines are tried, as fractions of the size of a region.
 const POSITIONS: [f64; 7] = [0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65];
@@ -31,6 +29,7 @@ pub fn nested_dissection(points: &[[f64; 2]], sizes: &[usize], elements: &[Vec<u
         sizes,
         neighbours: neighbours(points.len(), elements),
         place: vec![None; points.len()],
+        cover: Cover::default(),
         order: Vec::with_capacity(points.len()),
     };
     dissection.dissect((0..points.len()).collect());
@@ -58,7 +57,19 @@ struct Dissection<'a> {
     neighbours: Vec<Vec<usize>>,
     /// Position of a block in the sorted region that is being cut; `None` outside.
     place: Vec<Option<usize>>,
+    cover: Cover,
     order: Vec<usize>,
+}
+
+/// A line that cuts a region, sorted across it.
+#[derive(Clone, Copy)]
+struct Line {
+    axis: usize,
+    /// The place before which it lies.
+    cut: usize,
+    /// What the separator takes, and what is left on both sides.
+    separator: usize,
+    parts: [usize; 2],
 }
 
 /// A region split in two parts that no element joins, and the separator between them.
@@ -85,38 +96,38 @@ impl Dissection<'_> {
 
     /// The cheapest split of a region; `None` when every line leaves one part empty.
     fn split(&mut self, region: &[usize]) -> Option<Split> {
-        let candidates: Vec<Split> = (0..2).flat_map(|axis| self.splits_across(region, axis)).collect();
-        let narrowest = candidates.iter().map(|split| self.size(&split.separator)).min()?.max(1);
-        let cost = |split: &Split| self.cost(split, narrowest);
-        candidates.into_iter().min_by(|a, b| cost(a).total_cmp(&cost(b)))
+        let sorted = [0, 1].map(|axis| self.sorted(region, axis));
+        let mut lines = Vec::new();
+        for (axis, sorted) in sorted.iter().enumerate() {
+            self.enter(sorted);
+            for cut in self.cuts(sorted, axis) {
+                lines.extend(self.line(sorted, axis, cut));
+            }
+        }
+        let narrowest = lines.iter().map(|line| line.separator).min().map(|size| size.max(1));
+        let cheapest =
+            narrowest.and_then(|narrowest| lines.iter().min_by(|a, b| a.cost(narrowest).total_cmp(&b.cost(narrowest))));
+        let split = cheapest.map(|line| {
+            self.enter(&sorted[line.axis]);
+            self.split_at(&sorted[line.axis], line.cut)
+        });
+        region.iter().for_each(|&block| self.place[block] = None);
+        split
     }
 
-    /// Estimated work, in units of the dense factor of the narrowest separator.
-    ///
-    /// A region of size n costs C(n) = c n^1.5 = s^3 + 2 C(n/2) when its separator s halves it, which makes
-    /// C(n) = s^3 / (1 - 2^-0.5). This weighs a narrow separator against equal parts.
-    fn cost(&self, split: &Split, narrowest: usize) -> f64 {
-        let sizes = split.parts.each_ref().map(|part| self.size(part) as f64);
-        let separator = self.size(&split.separator) as f64;
-        let total = sizes[0] + sizes[1] + separator;
-        let parts: f64 = sizes.iter().map(|w| (w / total).powf(1.5)).sum();
-        (separator / narrowest as f64).powi(3) + parts / (1.0 - 0.5f64.sqrt())
-    }
-
-    /// Splits by lines across one coordinate axis, one for each of [`POSITIONS`].
-    fn splits_across(&mut self, region: &[usize], axis: usize) -> Vec<Split> {
+    /// A region sorted along a coordinate axis.
+    fn sorted(&self, region: &[usize], axis: usize) -> Vec<usize> {
         let coordinate = |b: usize| self.points[b][axis];
         let mut sorted = region.to_vec();
         sorted.sort_by(|&a, &b| coordinate(a).total_cmp(&coordinate(b)).then(a.cmp(&b)));
-        let cuts = self.cuts(&sorted, axis);
+        sorted
+    }
+
+    /// Notes the places of a sorted region.
+    fn enter(&mut self, sorted: &[usize]) {
         for (place, &block) in sorted.iter().enumerate() {
             self.place[block] = Some(place);
         }
-        let splits = cuts.into_iter().filter_map(|cut| self.split_at(&sorted, cut)).collect();
-        for &block in &sorted {
-            self.place[block] = None;
-        }
-        splits
     }
 
     /// Places in the sorted region where to cut: next to the wanted positions, and not between blocks that lie on the
@@ -144,148 +155,53 @@ impl Dissection<'_> {
         cuts
     }
 
-    /// The split by the line before place `cut` of the sorted region, whose separator covers the joints across the
-    /// line. `None` if it leaves a part empty.
-    fn split_at(&self, sorted: &[usize], cut: usize) -> Option<Split> {
-        let right_place = |&c: &usize| self.place[c].filter(|&place| place >= cut);
-        let joints: Vec<Vec<usize>> = sorted[..cut]
-            .iter()
-            .map(|&b| self.neighbours[b].iter().filter_map(right_place).map(|place| place - cut).collect())
-            .collect();
-        let sizes = [&sorted[..cut], &sorted[cut..]].map(|part| part.iter().map(|&b| self.sizes[b]).collect());
-        let covered = Cover { sizes, joints: &joints }.minimum();
+    /// Covers the joints across the line before place `cut` of the sorted region.
+    fn cover(&mut self, sorted: &[usize], cut: usize) {
+        let Dissection { sizes, neighbours, place, cover, .. } = self;
+        cover.clear();
+        for (left, &block) in sorted[..cut].iter().enumerate() {
+            for &other in &neighbours[block] {
+                if let Some(right) = place[other].filter(|&right| right >= cut) {
+                    cover.join([left, right], [sizes[block], sizes[other]]);
+                }
+            }
+        }
+        cover.find();
+    }
+
+    /// The line before place `cut` of the sorted region. `None` if it leaves a part empty.
+    fn line(&mut self, sorted: &[usize], axis: usize, cut: usize) -> Option<Line> {
+        self.cover(sorted, cut);
+        let (taken, blocks) = (self.cover.sizes(), self.cover.counts());
+        let parts = [&sorted[..cut], &sorted[cut..]];
+        let empty = (0..2).any(|side| parts[side].len() == blocks[side]);
+        let parts = [0, 1].map(|side| self.size(parts[side]) - taken[side]);
+        (!empty).then_some(Line { axis, cut, separator: taken[0] + taken[1], parts })
+    }
+
+    /// The split by the line before place `cut` of the sorted region.
+    fn split_at(&mut self, sorted: &[usize], cut: usize) -> Split {
+        self.cover(sorted, cut);
+        let mut covered = vec![false; sorted.len()];
+        (0..2).flat_map(|side| self.cover.numbers(side)).for_each(|place| covered[place] = true);
         let mut split = Split { parts: [Vec::new(), Vec::new()], separator: Vec::new() };
         for (place, &block) in sorted.iter().enumerate() {
-            let (side, local) = if place < cut { (0, place) } else { (1, place - cut) };
-            let target = if covered[side][local] { &mut split.separator } else { &mut split.parts[side] };
-            target.push(block);
+            let part = &mut split.parts[usize::from(place >= cut)];
+            if covered[place] { &mut split.separator } else { part }.push(block);
         }
-        split.parts.iter().all(|part| !part.is_empty()).then_some(split)
+        split
     }
 }
 
-/// The cheapest vertex cover of a bipartite graph, by König's theorem: a maximum flow from left to right, through
-/// vertices as wide as their sizes, is blocked by exactly that cover.
-struct Cover<'a> {
-    /// Weights of the left and of the right vertices.
-    sizes: [Vec<usize>; 2],
-    /// Right neighbours of every left vertex.
-    joints: &'a [Vec<usize>],
-}
-
-/// Flow that every right vertex receives, as (left vertex, amount).
-type Flow = Vec<Vec<(usize, usize)>>;
-
-/// How a search came to a vertex.
-#[derive(Clone, Copy, PartialEq)]
-enum Reached {
-    No,
-    FromSource,
-    From(usize),
-}
-
-impl Cover<'_> {
-    /// Which vertices on the left and on the right are in the cover.
-    fn minimum(self) -> [Vec<bool>; 2] {
-        let [mut supply, mut demand] = self.sizes;
-        let mut flow: Flow = vec![Vec::new(); demand.len()];
-        // Most flow needs no detour.
-        for (i, joints) in self.joints.iter().enumerate() {
-            for &j in joints {
-                let amount = supply[i].min(demand[j]);
-                if amount > 0 {
-                    flow[j].push((i, amount));
-                    supply[i] -= amount;
-                    demand[j] -= amount;
-                }
-            }
-        }
-        loop {
-            let search = Search::new(self.joints, &supply, &demand, &flow);
-            let Some(end) = search.end else {
-                // What the source still reaches on the left needs no cover: its joints are covered on the right.
-                let left = search.left.iter().map(|&reached| reached == Reached::No);
-                let right = search.right.iter().map(|&reached| reached != Reached::No);
-                return [left.collect(), right.collect()];
-            };
-            search.augment(end, &mut supply, &mut demand, &mut flow);
-        }
-    }
-}
-
-/// A breadth-first search for a path on which more can flow.
-struct Search {
-    left: Vec<Reached>,
-    right: Vec<Reached>,
-    /// The right vertex that can take more.
-    end: Option<usize>,
-}
-
-impl Search {
-    fn new(joints: &[Vec<usize>], supply: &[usize], demand: &[usize], flow: &Flow) -> Self {
-        let source = |(i, joints): (usize, &Vec<usize>)| match supply[i] > 0 || joints.is_empty() {
-            true => Reached::FromSource,
-            false => Reached::No,
-        };
-        let left: Vec<Reached> = joints.iter().enumerate().map(source).collect();
-        let mut queue: VecDeque<usize> = (0..left.len()).filter(|&i| left[i] == Reached::FromSource).collect();
-        let mut search = Self { left, right: vec![Reached::No; demand.len()], end: None };
-        while let Some(i) = queue.pop_front() {
-            for &j in &joints[i] {
-                if search.right[j] != Reached::No {
-                    continue;
-                }
-                search.right[j] = Reached::From(i);
-                if demand[j] > 0 {
-                    search.end = Some(j);
-                    return search;
-                }
-                for &(giver, _) in &flow[j] {
-                    if search.left[giver] == Reached::No {
-                        search.left[giver] = Reached::From(j);
-                        queue.push_back(giver);
-                    }
-                }
-            }
-        }
-        search
-    }
-
-    /// The joints of the path to `end`, last one first: each carries more, and takes over what its left vertex gave to
-    /// the right vertex of the next.
-    fn path(&self, end: usize) -> Vec<(usize, usize)> {
-        let mut path = Vec::new();
-        let mut right = end;
-        while let Reached::From(left) = self.right[right] {
-            path.push((left, right));
-            match self.left[left] {
-                Reached::From(giver) => right = giver,
-                _ => break,
-            }
-        }
-        path
-    }
-
-    /// Sends as much along the path to `end` as it takes.
-    fn augment(&self, end: usize, supply: &mut [usize], demand: &mut [usize], flow: &mut Flow) {
-        let path = self.path(end);
-        let Some(&(start, _)) = path.last() else { return };
-        let taken_back: Vec<(usize, usize)> = path.windows(2).map(|pair| (pair[0].0, pair[1].1)).collect();
-        let given =
-            |&(left, right): &(usize, usize)| flow[right].iter().find(|give| give.0 == left).map_or(0, |give| give.1);
-        let amount = taken_back.iter().map(given).fold(supply[start].min(demand[end]), usize::min);
-        for (left, right) in taken_back {
-            flow[right].iter_mut().filter(|give| give.0 == left).for_each(|give| give.1 -= amount);
-            flow[right].retain(|give| give.1 > 0);
-        }
-        for (left, right) in path {
-            match flow[right].iter_mut().find(|give| give.0 == left) {
-                Some(give) => give.1 += amount,
-                None => flow[right].push((left, amount)),
-            }
-        }
-        supply[start] -= amount;
-        demand[end] -= amount;
+impl Line {
+    /// Estimated work, in units of the dense factor of the narrowest separator.
+    ///
+    /// A region of size n costs C(n) = c n^1.5 = s^3 + 2 C(n/2) when its separator s halves it, which makes
+    /// C(n) = s^3 / (1 - 2^-0.5). This weighs a narrow separator against equal parts.
+    fn cost(&self, narrowest: usize) -> f64 {
+        let total = (self.parts[0] + self.parts[1] + self.separator) as f64;
+        let parts: f64 = self.parts.iter().map(|&w| (w as f64 / total).powf(1.5)).sum();
+        (self.separator as f64 / narrowest as f64).powi(3) + parts / (1.0 - 0.5f64.sqrt())
     }
 }
 
@@ -319,39 +235,7 @@ pub(super) mod tests {
         order.len() == blocks && distinct.into_iter().eq(0..blocks)
     }
 
-    fn cheapest_cover(sizes: &[Vec<usize>; 2], joints: &[Vec<usize>]) -> usize {
-        let [left, right] = sizes;
-        let subset = |set: usize| {
-            // With the left vertices chosen, the right ones are those the others need.
-            let needed: BTreeSet<usize> =
-                (0..left.len()).filter(|i| set >> i & 1 == 0).flat_map(|i| joints[i].iter().copied()).collect();
-            let chosen: usize = (0..left.len()).filter(|i| set >> i & 1 == 1).map(|i| left[i]).sum();
-            chosen + needed.into_iter().map(|j| right[j]).sum::<usize>()
-        };
-        (0..1 << left.len()).map(subset).min().unwrap_or(0)
-    }
-
     proptest! {
-        #[test]
-        fn covers_are_covers_and_cheapest(
-            left in prop::collection::vec(1usize..9, 1..7),
-            right in prop::collection::vec(1usize..9, 1..7),
-            bits in prop::collection::vec(any::<u8>(), 7),
-        ) {
-            let joints: Vec<Vec<usize>> =
-                (0..left.len()).map(|i| (0..right.len()).filter(|j| bits[i] >> j & 1 == 1).collect()).collect();
-            let sizes = [left, right];
-            let cheapest = cheapest_cover(&sizes, &joints);
-            let cover = Cover { sizes: sizes.clone(), joints: &joints }.minimum();
-            for (i, list) in joints.iter().enumerate() {
-                prop_assert!(cover[0][i] || list.iter().all(|&j| cover[1][j]));
-            }
-            let size = |side: usize| -> usize {
-                sizes[side].iter().zip(&cover[side]).filter(|(_, covered)| **covered).map(|(w, _)| w).sum()
-            };
-            prop_assert_eq!(size(0) + size(1), cheapest);
-        }
-
         #[test]
         fn any_graph_gives_a_permutation(
             points in prop::collection::vec(prop::array::uniform2(-1.0f64..1.0), 0..60),

@@ -21,6 +21,7 @@
 
 mod congruence;
 mod conjugate_gradients;
+mod cover;
 mod dissection;
 mod elimination;
 mod exchange;

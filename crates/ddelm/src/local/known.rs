@@ -1,7 +1,8 @@
 //! A local problem with known data: Y and y_F by the normal equations, which need no Q.
 //!
 //! In the shared basis K is well conditioned where a subdomain resolves its coefficients, and `K'K` has lost nothing that
-//! matters. Whether that is so is measured: by the correction that one more step makes. Elsewhere QR takes over.
+//! matters. Whether that is so is measured: by the correction that one more step makes. Where it is more than rounding Y is corrected
+//! as well, and what a correction does not mend is left to QR.
 
 use faer::Mat;
 
@@ -12,9 +13,11 @@ use crate::local::matrices::LocalProblem;
 use crate::local::rows::Balance;
 use crate::method::settings::Coupling;
 
-/// Where a correction of normal equations is larger than this, relative to the solution, QR takes their place. With coefficients that are
-/// resolved it is 1e-15 to 1e-13.
+/// Up to this a correction of normal equations, relative to the solution, is rounding. With coefficients that are resolved it is 1e-15 to 1e-13.
 const NEGLIGIBLE: f64 = 1e-12;
+
+/// Where it is larger than this, QR takes their place: what one correction leaves is about its square. In rings it is 1e-13 to 1e-8.
+const MENDED: f64 = 1e-7;
 
 /// The golden section: its multiples mix all interface values.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
@@ -82,7 +85,7 @@ impl LocalFactor {
         }
         multiply(all.as_mut().subcols_mut(values, f.ncols()), k.transpose(), f.as_ref());
         normal.solve(all.as_mut());
-        let (y, data) = all.as_ref().split_at_col(values);
+        let (mut y, data) = all.as_mut().split_at_col_mut(values);
         // The data are corrected, and with them a mixture of all interface values, which tells whether Y would have to be.
         let mut probed = Mat::zeros(f.nrows(), f.ncols() + 1);
         let mut mixture = Mat::zeros(values, 1);
@@ -93,9 +96,15 @@ impl LocalFactor {
         probed.as_mut().subcols_mut(0, f.ncols()).copy_from(&f);
         let mut corrected = Scratch::new(rank, f.ncols() + 1);
         corrected.as_mut().subcols_mut(0, f.ncols()).copy_from(data);
-        multiply(corrected.as_mut().subcols_mut(f.ncols(), 1), y, mixture.as_ref());
-        let correction = normal.correct(probed.as_ref(), corrected.as_mut());
-        if correction.is_nan() || correction > NEGLIGIBLE {
+        multiply(corrected.as_mut().subcols_mut(f.ncols(), 1), y.as_ref(), mixture.as_ref());
+        let mut correction = normal.correct(probed.as_ref(), corrected.as_mut());
+        if correction > NEGLIGIBLE && correction <= MENDED {
+            let mut e = Scratch::new(k.nrows(), values);
+            e.as_mut().fill(0.0);
+            traces.iter().enumerate().for_each(|(j, &(row, entry))| e[(row, j)] = entry);
+            correction = normal.correct(e.as_ref(), y.as_mut());
+        }
+        if correction.is_nan() || correction > MENDED {
             return Err(Box::new(Unsafe { k: normal.into_matrix(), a, traces, f }));
         }
         let (y, y_f) = (y.to_owned(), corrected.subcols(0, f.ncols()).to_owned());
