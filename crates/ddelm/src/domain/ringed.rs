@@ -33,6 +33,10 @@ const MOST_LEVELS: u32 = 3;
 /// How often elements are split until they can have rings.
 const MOST_ROUNDS: usize = 128;
 
+/// Rounds in which what lies beyond wide stacks is cut, at most. One or two are enough, but where elements about a vertex follow, they have wide
+/// stacks again, and so on without end.
+const MOST_BEYOND: usize = 2;
+
 impl Rings {
     /// [`Decomposition::split_as`].
     pub fn split(&self, which: &[(usize, Wish)]) -> Result<Decomposition> {
@@ -93,12 +97,13 @@ impl Decomposition {
             return Ok(self.open_at(&[]));
         }
         let places = places(self, vertices);
-        let mut base = self.clone();
+        let (mut base, mut beyond) = (self.clone(), 0);
         for _ in 0..MOST_ROUNDS {
             base = base.open_at(&vertices_at(&base, &places));
             let builder = Builder::new(&base, vertices_at(&base, &places));
             let mut which = builder.elements_to_split();
-            if which.is_empty() {
+            if which.is_empty() && beyond < MOST_BEYOND {
+                beyond += 1;
                 which = builder.beyond_wide_stacks();
             }
             if which.is_empty() {
