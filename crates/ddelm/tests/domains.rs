@@ -398,7 +398,7 @@ fn stars_have_rings_about_all_of_their_corners() {
     let inner = [[0.491, 0.0], [0.161, 0.476], [-0.514, 0.294], [-0.489, -0.294], [0.169, -0.476]];
     let outer = [[0.809, 0.588], [-0.309, 0.951], [-1.0, 0.0], [-0.309, -0.951], [0.809, -0.588]];
     let star: Vec<_> = inner.into_iter().zip(outer).flat_map(|(a, b)| [a, b]).collect();
-    let file = ProblemFile::new(&format!(
+    let file = ProblemFile::new(format!(
         "[domain]\npolygon = {star:?}\n[equation]\nsource = 1\n[boundary]\ndirichlet = 0\n[discretization]\npoints = 12\n"
     ));
     let report = file.case().unwrap().solve(&Silent).unwrap().report;
