@@ -147,8 +147,11 @@ impl Local {
     /// The jumps of the subdomain's edges in the rows of its factor, in units of the edges.
     pub fn pick_jumps(&self, jumps: MatRef<'_, f64>) -> Mat<f64> {
         let mut out = Mat::zeros(self.factor.d.nrows(), jumps.ncols());
-        for ((&row, &jump), &unit) in self.fluxes.iter().zip(&self.jumps).zip(&self.units) {
-            out.row_mut(row).copy_from(faer::Scale(unit) * jumps.row(jump));
+        for k in 0..jumps.ncols() {
+            let (from, to) = (jumps.col(k), out.col_as_slice_mut(k));
+            for ((&row, &jump), &unit) in self.fluxes.iter().zip(&self.jumps).zip(&self.units) {
+                to[row] = unit * from[jump];
+            }
         }
         out
     }

@@ -1,7 +1,5 @@
 //! Norms of errors, and of the difference of two solutions.
 
-use std::convert::Infallible;
-
 use rayon::prelude::*;
 
 use crate::base::error::{Error, Result};
@@ -10,13 +8,15 @@ use crate::base::progress::{Progress, Silent, stop_if_asked};
 use crate::domain::decomposition::EdgeSide;
 use crate::domain::map::{Point, magnification};
 use crate::domain::sample::Sample;
-use crate::domain::shape::{PerShape, Shape};
 use crate::method::report::Errors;
 use crate::problem::field::Field;
 use crate::solution::evaluate::{Gradients, Solution};
 
 /// Subdomains that are evaluated together with the tables of their basis.
 const TOGETHER: usize = 16;
+
+/// Points of a subdomain that these tables are made for at once: for all of them they would be larger than the solver.
+const AT_ONCE: usize = 256;
 
 /// Cells per side of the finest grid in a subdomain on which solutions are compared.
 const FINEST: usize = 4096;
@@ -84,49 +84,45 @@ impl Solution {
             let problem = format!("a grid in a subdomain has between 1 and {FINEST} cells per side");
             return Err(Error::input("resolution", resolution, problem, "twice the points per side is usual"));
         }
-        let shapes = self.decomposition.shapes();
-        let centres = |shape: Shape| Ok::<_, Infallible>(shape.middles(resolution));
-        let Ok(centres) = PerShape::new(&shapes, centres);
-        let tables = self.in_basis.as_ref().map(|known| {
-            let Ok(tables) = PerShape::new(&shapes, |shape| {
-                Ok::<_, Infallible>(known.bases.of(shape).derivatives(centres.of(shape), &[0, 1, 2]))
-            });
-            tables
-        });
-        let of_shape = |shape: Shape| (0..self.decomposition.len()).filter(move |&s| self.shape(s) == shape);
         let mut found = vec![Sums::default(); self.decomposition.len()];
-        for (shape, centres) in centres.iter() {
-            let table = tables.as_ref().map(|tables| tables.of(shape));
-            let subdomains: Vec<usize> = of_shape(shape).collect();
-            let batches: Vec<Result<Vec<Sums>>> = subdomains
-                .par_chunks(TOGETHER)
-                .map(|batch| {
-                    let mine = self.gradients_at(batch, centres, table);
-                    batch.iter().zip(mine).map(|(&s, mine)| self.squares(s, centres, &mine, &other)).collect()
-                })
-                .collect();
-            for (batch, sums) in subdomains.chunks(TOGETHER).zip(batches) {
-                batch.iter().zip(sums?).for_each(|(&s, sums)| found[s] = sums);
+        for shape in self.decomposition.shapes() {
+            let centres = shape.middles(resolution);
+            let subdomains: Vec<usize> = (0..found.len()).filter(|&s| self.shape(s) == shape).collect();
+            for points in centres.chunks(AT_ONCE) {
+                let table = self.in_basis.as_ref().map(|known| known.bases.of(shape).derivatives(points, &[0, 1, 2]));
+                let share = shape.area() / centres.len() as f64;
+                let batches: Vec<Result<Vec<Sums>>> = subdomains
+                    .par_chunks(TOGETHER)
+                    .map(|batch| {
+                        let mine = self.gradients_at(batch, points, table.as_ref());
+                        batch.iter().zip(mine).map(|(&s, mine)| self.squares(s, points, share, &mine, &other)).collect()
+                    })
+                    .collect();
+                for (batch, sums) in subdomains.chunks(TOGETHER).zip(batches) {
+                    batch.iter().zip(sums?).for_each(|(&s, sums)| found[s] = found[s].plus(&sums));
+                }
             }
         }
         Ok(found)
     }
 
-    /// Sums of squares of u, given at reference points of a subdomain, and of its difference to something else.
+    /// Sums of squares of u, given at reference points of a subdomain, each with a share of the reference area, and of its
+    /// difference to something else.
     fn squares(
         &self,
         s: usize,
-        centres: &[Point],
+        points: &[Point],
+        share: f64,
         mine: &Gradients,
         other: &(impl Fn(usize, &Sample) -> Result<Gradients> + Sync),
     ) -> Result<Sums> {
         let place = &self.decomposition.subdomains[s];
         let map = place.map.as_ref();
-        let sample = Sample::new(place, centres.iter().copied());
+        let sample = Sample::new(place, points.iter().copied());
         let theirs = other(s, &sample)?;
         let mut sums = Sums::default();
-        for (i, &xi) in centres.iter().enumerate() {
-            let weight = magnification(map.jacobian(xi)) * map.shape().area() / centres.len() as f64;
+        for (i, &xi) in points.iter().enumerate() {
+            let weight = magnification(map.jacobian(xi)) * share;
             let (e, ex, ey) = (mine.u[i] - theirs.u[i], mine.ux[i] - theirs.ux[i], mine.uy[i] - theirs.uy[i]);
             let slope = theirs.ux[i] * theirs.ux[i] + theirs.uy[i] * theirs.uy[i];
             sums.area += weight;
@@ -185,14 +181,18 @@ pub(crate) struct Sums {
 
 impl Sums {
     pub fn total(sums: &[Sums]) -> Sums {
-        sums.iter().fold(Sums::default(), |a, b| Sums {
-            area: a.area + b.area,
-            error: a.error + b.error,
-            norm: a.norm + b.norm,
-            slope_error: a.slope_error + b.slope_error,
-            slope_norm: a.slope_norm + b.slope_norm,
-            max: a.max.max(b.max),
-        })
+        sums.iter().fold(Sums::default(), |a, b| a.plus(b))
+    }
+
+    fn plus(&self, b: &Sums) -> Sums {
+        Sums {
+            area: self.area + b.area,
+            error: self.error + b.error,
+            norm: self.norm + b.norm,
+            slope_error: self.slope_error + b.slope_error,
+            slope_norm: self.slope_norm + b.slope_norm,
+            max: self.max.max(b.max),
+        }
     }
 
     /// Relative L2 norm; absolute where the reference vanishes.
