@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use crate::base::error::{Error, Result};
-use crate::domain::map::Point;
+use crate::domain::plane::Point;
 
 use super::boxes::BoxTree;
 use super::curve::Curve;

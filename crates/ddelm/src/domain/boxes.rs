@@ -3,7 +3,7 @@
 //! Boxes are sorted along one axis and the other in turn, and packed: eight boxes to a node, eight nodes to a node above
 //! (sort-tile-recursive packing of an R-tree; S. T. Leutenegger and others, 1997). The tree is two arrays.
 
-use crate::domain::map::Point;
+use crate::domain::plane::Point;
 
 use super::plane::Rectangle;
 

@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::map::Point;
+use crate::domain::plane::Point;
 
 use super::curve::Curve;
 

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::base::error::{Error, Result};
-use crate::domain::map::Point;
+use crate::domain::plane::Point;
 use crate::problem::expression::{Formula, FormulaError};
 use crate::problem::field::{Field, Samples};
 

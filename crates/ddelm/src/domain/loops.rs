@@ -5,7 +5,7 @@
 
 use crate::base::error::{Error, Result};
 use crate::base::number::brief;
-use crate::domain::map::Point;
+use crate::domain::plane::Point;
 
 use super::curve::Curve;
 use super::plane::{Rectangle, cross, distance};

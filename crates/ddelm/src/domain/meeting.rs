@@ -1,6 +1,6 @@
 //! Where two curves come nearest: polylines find the candidates, Newton's method the points.
 
-use crate::domain::map::Point;
+use crate::domain::plane::Point;
 
 use super::curve::Curve;
 use super::plane::{Rectangle, between, cross, distance, dot, segment_distance, subtract};

@@ -3,7 +3,7 @@
 //! Two sides are glued where their chords are translates of each other. What lies near one of them, a hole say, asks for
 //! smaller elements there and not at the other; so strands that are translates are cut in pairs.
 
-use crate::domain::map::Point;
+use crate::domain::plane::Point;
 
 use super::arrangement::Arrangement;
 use super::meeting::Polyline;

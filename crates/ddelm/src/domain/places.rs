@@ -1,7 +1,7 @@
 //! What must be true of the places of loops: holes inside and apart, regions inside, no angle of zero.
 
 use crate::base::error::{Error, Result};
-use crate::domain::map::Point;
+use crate::domain::plane::Point;
 
 use super::arrangement::{Arrangement, LoopId, Owner};
 use super::loops::{Loop, show};

@@ -10,7 +10,7 @@
 //! the third derivative does not jump at the first and at the last inner knot (not-a-knot), which keeps the order of a
 //! cubic up to the ends.
 
-use crate::domain::map::Point;
+use crate::domain::plane::Point;
 
 /// What a spline does at its two ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

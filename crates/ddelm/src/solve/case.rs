@@ -12,7 +12,7 @@ use crate::domain::division::Count;
 use crate::exchange::Serial;
 use crate::interface::{Exchange, agreed};
 use crate::method::cost::Cost;
-use crate::method::report::Status;
+use crate::method::report::{Status, peak_memory_bytes};
 use crate::method::settings::{Method, Settings};
 use crate::problem::frozen::frozen;
 use crate::problem::functional::Functional;
@@ -277,11 +277,15 @@ impl Case {
         };
         // Rank 0 knows the errors; all ranks end alike.
         let judged = if exchange.rank() == 0 { self.measure(&mut solution, progress) } else { Ok(false) };
-        let mut unresolved = [f64::from(u8::from(agreed(exchange.as_ref(), judged)?))];
-        exchange.max(&mut unresolved);
-        if unresolved[0] > 0.0 && solution.report.status == Status::Solved {
+        let judged = f64::from(u8::from(agreed(exchange.as_ref(), judged)?));
+        // An estimate takes more memory than the solution that it is of.
+        let mut largest = [judged, peak_memory_bytes().map_or(0.0, |bytes| bytes as f64)];
+        exchange.max(&mut largest);
+        let [unresolved, memory] = largest;
+        if unresolved > 0.0 && solution.report.status == Status::Solved {
             solution.report.status = Status::Unresolved;
         }
+        solution.report.peak_memory_bytes = solution.report.peak_memory_bytes.map(|_| memory as u64);
         Ok(solution)
     }
 
