@@ -90,7 +90,7 @@ impl EdgeUnits {
 
 /// The operator L at reference points of a subdomain, in reference coordinates, not scaled.
 pub fn interior_symbols(scene: &Scene<'_>, s: usize, xi: &[Point]) -> Result<Vec<Symbol>> {
-    if scene.problem.equation.order() > 2 && scene.subdomain(s).map.affine().is_none() {
+    if scene.problem.equation.needs_affine_maps() && scene.subdomain(s).map.affine().is_none() {
         return Err(Error::input(
             "equation.plate",
             "curved subdomains",

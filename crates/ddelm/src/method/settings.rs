@@ -293,15 +293,15 @@ impl Settings {
     /// features at the same fraction of the rows for any number of points.
     pub fn scale_for(&self, equation: &Equation, shape: Shape) -> f64 {
         let neurons = self.neurons() as f64;
-        let plate = equation.order() == 4;
+        let high = equation.order() > 2;
         let preset = match (self.initialization, self.scaled_rows) {
             (Initialization::Manual, _) => 1.0,
             (Initialization::He, _) => (2.0 / neurons).sqrt(),
             (Initialization::Glorot, _) => (6.0 / (2.0 + neurons)).sqrt(),
             // More candidates are independent: smoother ones reach the same rank.
-            (_, true) if self.has_skip_connection() => neurons.powf(0.75) * if plate { 0.012 } else { 0.0165 },
-            (_, true) => neurons.powf(0.75) * if plate { 0.014 } else { 0.019 },
-            (_, false) => neurons.sqrt() * if plate { 0.0625 } else { 0.125 },
+            (_, true) if self.has_skip_connection() => neurons.powf(0.75) * if high { 0.012 } else { 0.0165 },
+            (_, true) => neurons.powf(0.75) * if high { 0.014 } else { 0.019 },
+            (_, false) => neurons.sqrt() * if high { 0.0625 } else { 0.125 },
         };
         // A triangle has half the area, and half as many features.
         let preset = if shape == Shape::Triangle { TRIANGLE_SCALE * preset } else { preset };
@@ -313,7 +313,7 @@ impl Settings {
     /// The last ones carry rounding noise of about the machine precision over the cut. A solution that is not smooth needs
     /// them, and the noise with them; a plate never does, and gains from every digit.
     pub fn basis_cut(&self, equation: &Equation) -> f64 {
-        self.drop_below.unwrap_or(if equation.order() == 4 { 1e-15 } else { 5e-15 })
+        self.drop_below.unwrap_or(if equation.order() > 2 { 1e-15 } else { 5e-15 })
     }
 
     /// Directions of a subdomain's own features smaller than this times the norm of its matrix are dropped.

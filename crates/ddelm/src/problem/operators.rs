@@ -60,6 +60,11 @@ impl Equation {
         2 * self.pairs()
     }
 
+    /// Whether subdomains must be affine images of their shapes: derivatives of order four of a map are not known.
+    pub fn needs_affine_maps(&self) -> bool {
+        self.order() > 2
+    }
+
     /// Transmission pairs (trace, flux) across an interface: 1 for second order, 2 for the plate.
     pub fn pairs(&self) -> usize {
         match self {

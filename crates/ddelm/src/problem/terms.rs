@@ -30,8 +30,12 @@ pub struct Term<'a> {
 const DIRECTIONS: [[usize; 2]; 2] = [[1, 0], [0, 1]];
 
 impl Problem {
-    /// The [lines](crate::problem::field::Field::lines) along which coefficients or the source may jump or have a kink.
+    /// The [lines](crate::problem::field::Field::lines) along which coefficients or the source may jump or have a kink; none of a
+    /// plate, which has no regions to put on both sides of them.
     pub fn lines(&self) -> Vec<[f64; 3]> {
+        if self.equation.pairs() > 1 {
+            return Vec::new();
+        }
         let terms = self.equation.terms();
         let fields = terms.iter().map(|term| term.field).chain([&self.source]);
         fields.flat_map(|field| field.lines()).collect()

@@ -105,12 +105,10 @@ pub fn solve_to_tolerance(
     let points = ((digits + EXTRA_POINTS).round() as usize).clamp(POINTS[0], POINTS[1]);
     let settings = Settings { points, neurons: None, ..settings.clone() };
     let start = Instant::now();
-    // Plates have no regions.
-    let lines = if problem.equation.order() > 2 { Vec::new() } else { problem.lines() };
-    let fitted = domain.fitted_to(&lines).map(|(domain, points)| (domain, problem.on_cells(&points)));
+    let fitted = domain.fitted_to(&problem.lines()).map(|(domain, points)| (domain, problem.on_cells(&points)));
     let (domain, problem) = fitted.as_ref().map_or((domain, problem), |(domain, problem)| (domain, problem));
     let Some(division) = Division::first(domain, exchange.size()).filter(|_| problem.mean.is_none()) else {
-        let plain = domain.decompose_for(&Cut::Default, problem.equation.order() > 2)?;
+        let plain = domain.decompose_for(&Cut::Default, problem.equation.needs_affine_maps())?;
         let first = with_corners(problem, plain, &settings)?;
         let (attempts, nonlinear) = (Vec::new(), nonlinear.clone());
         let settings = splitting_settings(settings);

@@ -58,7 +58,7 @@ pub struct Case {
 impl Case {
     /// The domain, cut into its subdomains.
     pub fn decomposition(&self) -> Result<Arc<Decomposition>> {
-        let plain = self.domain.decompose_for(&self.cut, self.problem.equation.order() > 2)?;
+        let plain = self.domain.decompose_for(&self.cut, self.problem.equation.needs_affine_maps())?;
         // Eigenfunctions know no data. What a solution in time does at right angles depends on how fast it changes there, so
         // only other angles have rings.
         let ringed = match (&self.eigenvalues, &self.time) {
