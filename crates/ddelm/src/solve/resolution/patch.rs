@@ -12,7 +12,7 @@ use crate::problem::field::FieldRef;
 use crate::problem::model::Diffusion;
 use crate::solution::tails::{Lines, Tail};
 
-use super::{Kind, Piece};
+use super::group::{Kind, Piece};
 
 /// Nodes in `(0, 1)`, finer points, and the matrix that takes values at the nodes to the interpolant at the points.
 pub(super) struct Sampler {
