@@ -110,6 +110,13 @@ pub(crate) struct Way {
     inner: (Option<f64>, bool),
 }
 
+impl Way {
+    /// At the beginning of a search, where a subdomain takes so many seconds.
+    pub fn at_pace(pace: f64) -> Self {
+        Way { pace, ..Way::default() }
+    }
+}
+
 impl Splitting<'_> {
     /// Splits subdomains, beginning with these, until the estimated relative L2 error is below the tolerance. If that cannot be
     /// reached the best solution comes back, with a status that says so.
