@@ -4,7 +4,7 @@
 
 use crate::base::error::{Error, Result};
 use crate::domain::decomposition::Subdomain;
-use crate::domain::map::{Map, Point};
+use crate::domain::map::{Map, MapRef, Point};
 use crate::problem::field::{Field, Patch, Samples, State};
 
 /// How far a coefficient on the perimeter is taken from inside, relative to the subdomain.
@@ -12,6 +12,9 @@ const INSIDE: f64 = 1e-6;
 
 /// A coefficient whose value on the perimeter differs by more than this, relative to it, from what the subdomain sees there jumps.
 const SMOOTH: f64 = 1e-9;
+
+/// Points that are closer to each other than so many roundings of their coordinates may be on one side of a pole, on it or beyond it.
+const ROUNDINGS: f64 = 1e3;
 
 /// Points of a subdomain, as fields take them.
 pub struct Sample {
@@ -23,6 +26,8 @@ pub struct Sample {
     pub region: Option<usize>,
     /// The points in reference coordinates; none for points that may lie anywhere.
     xi: Vec<Point>,
+    /// What they are the images under, unless that is affine.
+    map: Option<MapRef>,
     /// The indices of the points on the perimeter.
     perimeter: Vec<usize>,
     /// For every point on the perimeter two points inside, one twice as far away as the other.
@@ -68,12 +73,13 @@ impl Sample {
         let affine = map.affine();
         let point = |xi: Point| affine.map_or_else(|| map.point(xi), |affine| affine.point(xi));
         let (x, y) = xi.iter().map(|&xi| point(xi)).map(|[x, y]| (x, y)).unzip();
-        Sample { region: subdomain.region, xi, ..Self::at(x, y) }
+        let map = affine.is_none().then(|| subdomain.map.clone());
+        Sample { region: subdomain.region, xi, map, ..Self::at(x, y) }
     }
 
     /// Points that may lie anywhere.
     pub fn at(x: Vec<f64>, y: Vec<f64>) -> Self {
-        Sample { x, y, region: None, xi: Vec::new(), perimeter: Vec::new(), inside: None, state: None }
+        Sample { x, y, region: None, xi: Vec::new(), map: None, perimeter: Vec::new(), inside: None, state: None }
     }
 
     /// Points that lie in a subdomain, not all of them images of points that are known: of those that leave it nothing is known.
@@ -134,7 +140,31 @@ impl Sample {
     pub(crate) fn raw_values(&self, field: &dyn Field, key: &str, subdomain: usize) -> Result<Vec<f64>> {
         let mut out = vec![0.0; self.x.len()];
         field.values(&self.samples(subdomain), &mut out).map_err(Error::callback(key))?;
+        if out.iter().any(|v| !v.is_finite()) {
+            self.pass_over_poles(&mut out);
+        }
         Ok(out)
+    }
+
+    /// Where rings are so close to their vertex that rounding puts points onto a side that the field has a pole along, values that are
+    /// not finite become those of other points: what is so small counts by its area, which is 1e-24 and less.
+    fn pass_over_poles(&self, values: &mut [f64]) {
+        let Some(map) = &self.map else { return };
+        let corners = map.shape().corners();
+        let unit = corners.iter().map(|&corner| map.unit(corner)).fold(0.0, f64::max);
+        let [first, others @ ..] = &corners.iter().map(|&corner| map.point(corner)).collect::<Vec<_>>()[..] else {
+            return;
+        };
+        let size = others.iter().map(|p| (p[0] - first[0]).hypot(p[1] - first[1])).fold(0.0, f64::max);
+        let rounding = |k: usize| ROUNDINGS * f64::EPSILON * self.x[k].abs().max(self.y[k].abs());
+        let mut last = 0.0;
+        for (k, value) in values.iter_mut().enumerate() {
+            if value.is_finite() {
+                last = *value;
+            } else if map.unit(self.xi[k]) * size < unit * rounding(k) {
+                *value = last;
+            }
+        }
     }
 
     /// Refuses values that are not finite, with the first point where they are not.

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::base::clock::Instant;
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::progress::Progress;
 use crate::domain::area::{Cut, Domain};
 use crate::domain::decomposition::Decomposition;
@@ -80,6 +80,8 @@ struct Search<'a> {
     progress: &'a dyn Progress,
     attempts: Vec<Attempt>,
     start: Instant,
+    /// Seconds that a subdomain took in the last solve.
+    pace: f64,
     /// Corners where the solution was found to be smooth.
     smooth: Vec<Point>,
 }
@@ -117,8 +119,8 @@ pub fn solve_to_tolerance(
             .run(first);
     };
     let (nonlinear, data) = (nonlinear.clone(), Cow::Borrowed(problem));
-    let (attempts, smooth) = (Vec::new(), Vec::new());
-    Search { exchange, problem, domain, settings, nonlinear, data, tolerance, progress, attempts, start, smooth }
+    let (attempts, smooth, pace) = (Vec::new(), Vec::new(), 0.0);
+    Search { exchange, problem, domain, settings, nonlinear, data, tolerance, progress, attempts, start, pace, smooth }
         .run(division)
 }
 
@@ -138,7 +140,9 @@ impl Search<'_> {
             self.attempts.push(Attempt { subdomains, points: self.settings.points, estimate: error });
             let order = self.order(before, error, coarse.division);
             let concentrated = self.exchange.any(estimate.as_ref().is_some_and(is_concentrated));
-            let reached = error <= KEPT * self.tolerance;
+            // Where the order is low the finer solution is little better than the coarse one, and the difference much less than the error.
+            let left = before.map_or(0.0, |_| coarse.division.growth(fine.division).powf(-order));
+            let reached = error <= KEPT.min(1.0 - left) * self.tolerance;
             if best.as_ref().is_none_or(|b| error < b.1) {
                 let mut solution = coarse.solution;
                 solution.report.estimate = estimate.take();
@@ -146,14 +150,14 @@ impl Search<'_> {
             }
             let next = self.next(coarse.division, fine.division, error, order);
             let too_large = self.is_too_much(next.subdomains());
-            let stuck = before.is_some_and(|(last, _)| last < 1e-9 && error > 0.5 * last);
+            let stuck = before.is_some_and(|(last, _)| last < self.rounding() && error > 0.5 * last);
             let hopeless = self.is_hopeless(coarse.division, missed);
             if reached || too_large || stuck || hopeless {
                 let (mut solution, least) = best.expect("an error was found");
-                solution.report.attempts = self.attempts;
                 if least > self.tolerance {
-                    solution.report.status = Status::ToleranceNotReached;
+                    return Ok(not_reached(solution, self.attempts));
                 }
+                solution.report.attempts = self.attempts;
                 return Ok(solution);
             }
             // Where more subdomains everywhere are slow, or errors are in few places, more are needed somewhere.
@@ -163,14 +167,26 @@ impl Search<'_> {
                 let first = with_corners(self.problem, plain, &self.settings)?;
                 let Search { exchange, problem, settings, tolerance, progress, attempts, start, .. } = self;
                 let settings = splitting_settings(settings);
-                let (nonlinear, way) = (self.nonlinear, Way::default());
-                return Splitting { exchange, problem, settings, nonlinear, tolerance, progress, attempts, start, way }
-                    .run(first);
+                let (nonlinear, way, tried) = (self.nonlinear, Way::at_pace(self.pace), attempts.clone());
+                let search =
+                    Splitting { exchange, problem, settings, nonlinear, tolerance, progress, attempts, start, way };
+                let (best, least) = best.expect("an error was found");
+                return match search.run(first) {
+                    Ok(found) if !is_worse(exchange, &found, least) => Ok(found),
+                    // What there is no memory for, or no pivot, was not needed for the best one so far.
+                    Ok(_) | Err(Error::Memory { .. } | Error::Compute { .. }) => Ok(not_reached(best, tried)),
+                    Err(error) => Err(error),
+                };
             }
             before = Some((error, coarse.division));
             promised = Some(error * coarse.division.growth(next).powf(-order));
             coarse = if next == fine.division { fine } else { self.solve(next)? };
         }
+    }
+
+    /// Errors below this that do not fall any further are rounding.
+    fn rounding(&self) -> f64 {
+        if self.problem.equation.order() > 2 { 1e-9 } else { 1e-11 }
     }
 
     /// Whether so many subdomains are more than is asked for, or there is no time left.
@@ -185,7 +201,9 @@ impl Search<'_> {
         let plain = self.domain.decompose(&division.cut())?;
         let decomposition = Arc::new(with_corners_beyond(self.problem, plain, &self.settings, &mut self.smooth)?);
         let (exchange, settings, nonlinear) = (self.exchange, &self.settings, &self.nonlinear);
+        let (clock, subdomains) = (Instant::now(), decomposition.len());
         let solution = solve_once(exchange, self.problem, decomposition, settings, nonlinear, self.progress)?;
+        self.pace = clock.elapsed().as_secs_f64() / subdomains as f64;
         if self.problem.is_nonlinear() {
             self.data = at_solution(self.problem, &solution);
             self.nonlinear.initial = Some(Arc::new(solution.clone()));
@@ -285,6 +303,18 @@ impl Search<'_> {
         let left = (LARGEST / (self.settings.points.pow(2) * subdomains)).max(1) as f64;
         subdomains >= ENOUGH_SUBDOMAINS && missed / left.sqrt() > self.tolerance
     }
+}
+
+/// The best solution of a search that has failed.
+fn not_reached(mut solution: Solution, attempts: Vec<Attempt>) -> Solution {
+    (solution.report.attempts, solution.report.status) = (attempts, Status::ToleranceNotReached);
+    solution
+}
+
+/// Whether a solution that is not good enough is not even as good as one with this error, or nobody knows. Only rank 0 knows estimates.
+fn is_worse(exchange: &Arc<dyn Exchange>, solution: &Solution, error: f64) -> bool {
+    let known = solution.report.estimate.as_ref().is_some_and(|estimate| estimate.l2 <= error);
+    solution.report.status == Status::ToleranceNotReached && exchange.any(exchange.rank() == 0 && !known)
 }
 
 /// Whether the error is in few of many subdomains.

@@ -32,6 +32,30 @@ const TOLERANCE: f64 = 1e-6;
 /// Residuals are reported from so many roundings of their terms on.
 const ROUNDINGS: f64 = 1e2;
 
+/// Steps that are shorter than so many roundings of the coordinates tell nothing: rings about a corner that is not the origin have
+/// such steps.
+const SHORTEST: f64 = 1e3;
+
+/// An exact solution.
+#[derive(Clone, Copy)]
+struct Exact<'a> {
+    field: &'a dyn Field,
+    /// How large it is. Where it is small it may be the rounding of something larger: `sin(20 pi)`.
+    size: f64,
+}
+
+impl<'a> Exact<'a> {
+    fn new(field: &'a dyn Field, decomposition: &Decomposition) -> Self {
+        let in_one = |k: usize| {
+            let s = k * decomposition.len() / POINTS;
+            let subdomain = &decomposition.subdomains[s];
+            let middle = Sample::inside(subdomain, vec![subdomain.map.shape().center()]);
+            middle.values(field, "exact.u", s).map_or(0.0, |u| u[0].abs())
+        };
+        Exact { field, size: (0..POINTS).map(in_one).fold(0.0, f64::max) }
+    }
+}
+
 /// A number found by differences, and the rounding in it.
 #[derive(Debug, Clone, Copy, Default)]
 struct Found {
@@ -42,10 +66,6 @@ struct Found {
 }
 
 impl Found {
-    fn exact(value: f64) -> Self {
-        Found { value, rounding: f64::EPSILON * value.abs(), size: value.abs() }
-    }
-
     fn plus(self, factor: f64, other: Found) -> Self {
         Found {
             value: self.value + factor * other.value,
@@ -102,42 +122,51 @@ struct Stencil {
     coefficients: [[[f64; WIDTH]; 5]; 2],
     sample: Sample,
     subdomain: usize,
+    /// Rounding of the coordinates, in steps.
+    shift: f64,
 }
 
 impl Stencil {
     /// In a subdomain and its number. `first` is the first multiple of the step in each direction: -4 in the middle, 0 on one side.
+    /// None where rounding of the coordinates moves the points.
     fn new(
         (subdomain, number): (&Subdomain, usize),
         origin: Point,
         directions: [Point; 2],
         first: [f64; 2],
         step: f64,
-    ) -> Self {
+    ) -> Option<Self> {
+        let shift = f64::EPSILON * origin[0].abs().max(origin[1].abs()) / step;
         let [p, q] = directions;
         let point = |k: usize| {
             let (s, t) = (step * (first[0] + (k / WIDTH) as f64), step * (first[1] + (k % WIDTH) as f64));
             [0, 1].map(|a| origin[a] + s * p[a] + t * q[a])
         };
         let (x, y) = (0..WIDTH * WIDTH).map(point).map(|p| (p[0], p[1])).unzip();
-        Stencil {
+        (SHORTEST * shift < 1.0).then(|| Stencil {
             step,
             coefficients: first.map(coefficients),
             sample: Sample::within(subdomain, x, y),
             subdomain: number,
-        }
+            shift,
+        })
     }
 
     fn values(&self, field: &dyn Field, key: &str) -> Result<Vec<f64>> {
         self.sample.values(field, key, self.subdomain)
     }
 
-    /// The derivative of order p in the first and q in the second direction.
-    fn derivative(&self, values: &[f64], p: usize, q: usize) -> Found {
+    /// The derivative of order p in the first and q in the second direction, of values that are rounded as numbers of this size, if not
+    /// as their own.
+    fn derivative(&self, values: &[f64], size: f64, [p, q]: [usize; 2]) -> Found {
         let mut found = Found::default();
+        // By how much rounding of the coordinates moves a value.
+        let (least, most) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(*v), b.max(*v)));
+        let moved = self.shift * (most - least);
         for (row, a) in values.chunks(WIDTH).zip(&self.coefficients[0][p]) {
             for (value, b) in row.iter().zip(&self.coefficients[1][q]) {
                 found.value += a * b * value;
-                found.rounding += f64::EPSILON * (a * b * value).abs();
+                found.rounding += (a * b).abs() * (f64::EPSILON * value.abs().max(size) + moved);
             }
         }
         let unit = self.step.powi((p + q) as i32);
@@ -175,6 +204,7 @@ impl Search {
 /// solution.
 pub fn check(problem: &Problem, decomposition: &Decomposition) -> Vec<String> {
     let Some(exact) = &problem.exact else { return Vec::new() };
+    let exact = Exact::new(exact.as_ref(), decomposition);
     let mut warnings = Vec::new();
     if let Some(Residual { relative, value, point: [x, y] }) = interior(problem, exact, decomposition).worst() {
         warnings.push(format!(
@@ -219,7 +249,7 @@ fn extent(jacobian: [[f64; 2]; 2]) -> f64 {
     [0, 1].map(|b| jacobian[0][b].hypot(jacobian[1][b])).into_iter().fold(f64::INFINITY, f64::min)
 }
 
-fn interior(problem: &Problem, exact: &FieldRef, decomposition: &Decomposition) -> Search {
+fn interior(problem: &Problem, exact: Exact<'_>, decomposition: &Decomposition) -> Search {
     let mut search = Search::default();
     for k in 0..POINTS {
         let s = k * decomposition.len() / POINTS;
@@ -229,11 +259,11 @@ fn interior(problem: &Problem, exact: &FieldRef, decomposition: &Decomposition) 
         let (origin, size) = (map.point(xi), map.shape().area() * extent(map.jacobian(xi)));
         let residual = |step: f64| {
             let place = (&decomposition.subdomains[s], s);
-            let stencil = Stencil::new(place, origin, [[1.0, 0.0], [0.0, 1.0]], [-4.0; 2], step * size);
-            equation(problem, exact.as_ref(), &stencil)
+            let stencil = Stencil::new(place, origin, [[1.0, 0.0], [0.0, 1.0]], [-4.0; 2], step * size)?;
+            equation(problem, exact, &stencil).ok()
         };
         // A field that fails here fails in the solve as well, if it matters there.
-        if let (Ok(coarse), Ok(fine)) = (residual(STEP), residual(0.5 * STEP)) {
+        if let (Some(coarse), Some(fine)) = (residual(STEP), residual(0.5 * STEP)) {
             search.found.push((coarse, fine, origin));
         }
     }
@@ -241,20 +271,20 @@ fn interior(problem: &Problem, exact: &FieldRef, decomposition: &Decomposition) 
 }
 
 /// `L u - f` in the middle of a stencil.
-fn equation(problem: &Problem, exact: &dyn Field, stencil: &Stencil) -> Result<Found> {
-    let u = stencil.values(exact, "exact.u")?;
-    let of = |p: usize, q: usize| stencil.derivative(&u, p, q);
-    let f = stencil.derivative(&stencil.values(problem.source.as_ref(), "equation.source")?, 0, 0);
+fn equation(problem: &Problem, exact: Exact<'_>, stencil: &Stencil) -> Result<Found> {
+    let u = stencil.values(exact.field, "exact.u")?;
+    let of = |p: usize, q: usize| stencil.derivative(&u, exact.size, [p, q]);
+    let f = stencil.derivative(&stencil.values(problem.source.as_ref(), "equation.source")?, 0.0, [0, 0]);
     let mut sum = Found::default().plus(-1.0, f);
     for Term { factor, field, key, slope, of: order } in problem.equation.terms() {
-        let coefficient = stencil.derivative(&stencil.values(field.as_ref(), key)?, slope[0], slope[1]);
+        let coefficient = stencil.derivative(&stencil.values(field.as_ref(), key)?, 0.0, [slope[0], slope[1]]);
         sum = sum.plus(factor, coefficient.times(of(order[0], order[1])));
     }
     Ok(sum)
 }
 
 /// The residual of value `index` of the condition on a part of the boundary.
-fn boundary(problem: &Problem, exact: &FieldRef, decomposition: &Decomposition, part: usize, index: usize) -> Search {
+fn boundary(problem: &Problem, exact: Exact<'_>, decomposition: &Decomposition, part: usize, index: usize) -> Search {
     let on_part = |s: usize| {
         let boundaries = decomposition.subdomains[s].boundaries();
         boundaries.filter(move |(_, p)| *p == part).map(move |(side, _)| (s, side))
@@ -270,10 +300,10 @@ fn boundary(problem: &Problem, exact: &FieldRef, decomposition: &Decomposition, 
         let directions = [normal.map(|v| -v), [-normal[1], normal[0]]];
         let residual = |step: f64| {
             let place = (&decomposition.subdomains[s], s);
-            let stencil = Stencil::new(place, origin, directions, [0.0, -4.0], step * extent(jacobian));
-            condition(problem, &problem.conditions[part], index, exact.as_ref(), &stencil, normal)
+            let stencil = Stencil::new(place, origin, directions, [0.0, -4.0], step * extent(jacobian))?;
+            condition(problem, &problem.conditions[part], index, exact, &stencil, normal).ok()
         };
-        if let (Ok(coarse), Ok(fine)) = (residual(STEP), residual(0.5 * STEP)) {
+        if let (Some(coarse), Some(fine)) = (residual(STEP), residual(0.5 * STEP)) {
             search.found.push((coarse, fine, origin));
         }
     }
@@ -285,14 +315,14 @@ fn condition(
     problem: &Problem,
     condition: &Condition,
     index: usize,
-    exact: &dyn Field,
+    exact: Exact<'_>,
     stencil: &Stencil,
     [nx, ny]: Point,
 ) -> Result<Found> {
-    let u = stencil.values(exact, "exact.u")?;
-    let of = |p: usize, q: usize| stencil.derivative(&u, p, q);
-    let here = |field: &FieldRef| {
-        crate::base::error::Result::Ok(Found::exact(stencil.values(field.as_ref(), "boundary")?[WIDTH / 2]))
+    let u = stencil.values(exact.field, "exact.u")?;
+    let of = |p: usize, q: usize| stencil.derivative(&u, exact.size, [p, q]);
+    let here = |field: &FieldRef| -> Result<Found> {
+        Ok(stencil.derivative(&stencil.values(field.as_ref(), "boundary")?, 0.0, [0, 0]))
     };
     let flux = || -> Result<Found> {
         let Some(diffusion) = problem.equation.leading() else {
@@ -303,7 +333,7 @@ fn condition(
             if let Some(value) = a.constant() {
                 return Ok(value);
             }
-            Ok(stencil.derivative(&stencil.values(a.as_ref(), "equation.diffusion")?, 0, 0).value)
+            Ok(stencil.derivative(&stencil.values(a.as_ref(), "equation.diffusion")?, 0.0, [0, 0]).value)
         };
         // (a' n) . grad u, with the gradient along the normal and along the side.
         let v = [value(0, 0)? * nx + value(1, 0)? * ny, value(0, 1)? * nx + value(1, 1)? * ny];

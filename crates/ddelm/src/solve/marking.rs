@@ -7,8 +7,10 @@
 use crate::base::error::Result;
 use crate::domain::decomposition::Decomposition;
 use crate::domain::forest::{Toward, Wish};
+use crate::domain::sample::Sample;
 use crate::domain::shape::Shape;
-use crate::solution::tails::{Tail, Tails};
+use crate::problem::field::Field;
+use crate::solution::tails::{Lines, Tail, Tails};
 use crate::solve::resolution::Unresolved;
 
 /// Cuts toward an end of a subdomain in one round, at most.
@@ -29,6 +31,9 @@ const SHORTEST: f64 = 2e-8;
 /// Coefficients that fall by less than this from one degree to the next are not those of a smooth function; by the angle in stacks of
 /// 62 degrees they fall by four and more.
 const SMOOTH: f64 = 2.5;
+
+/// The last coefficients of a source that is singular by the angle, relative to its size, at least.
+const VISIBLE: f64 = 1e-3;
 
 /// The angle in the reference coordinates of a ring.
 const ANGLE: usize = 1;
@@ -169,6 +174,35 @@ impl Marks {
         }
         marks
     }
+}
+
+/// The vertices whose rings a source does without: by the angle about them it is singular, for it has a pole or a root along a side that ends
+/// there. So is u, then, and it has no exponents there. For n points per side.
+pub(crate) fn rings_on_lines(source: &dyn Field, decomposition: &Decomposition, points: usize) -> Result<Vec<usize>> {
+    if source.constant().is_some() || source.depends_on().state {
+        return Ok(Vec::new());
+    }
+    let lines = Lines::new(points + 1);
+    let t = lines.nodes();
+    // A pole is in all rings alike, a peak or a front beside the vertex is not. The innermost rings have no digits.
+    let mut singular = [Vec::new(), Vec::new()];
+    for (s, subdomain) in decomposition.subdomains.iter().enumerate() {
+        let Some((vertex, around @ 1..=2)) = decomposition.ring(s) else { continue };
+        let nodes = t.iter().flat_map(|&s| t.iter().map(move |&t| [s, t])).collect();
+        let values = Sample::inside(subdomain, nodes).values(source, "equation.source", s)?;
+        let Tails { directions, size } = lines.tails(&values);
+        let tail = directions[ANGLE];
+        if tail.is_singular() && tail.last > VISIBLE * size {
+            singular[around - 1].push(vertex);
+        }
+    }
+    let [outer, inner] = singular;
+    Ok(decomposition
+        .ring_vertices()
+        .iter()
+        .map(|v| v.vertex)
+        .filter(|v| outer.contains(v) && inner.contains(v))
+        .collect())
 }
 
 /// Whether a subdomain is a ring with others around it.

@@ -31,7 +31,7 @@ use crate::solve::corners::with_corners;
 use crate::solve::estimate::{at_solution, difference, from_solution, second_settings};
 use crate::solve::kept::Kept;
 use crate::solve::layers::{added_diffusions, boundary_layers};
-use crate::solve::marking::{Marks, is_inner};
+use crate::solve::marking::{Marks, is_inner, rings_on_lines};
 use crate::solve::moments::{Moments, with_moments};
 use crate::solve::newton::{Nonlinear, solve_once};
 use crate::solve::resolution::{Resolution, Unresolved};
@@ -110,11 +110,18 @@ pub(crate) struct Way {
     inner: (Option<f64>, bool),
 }
 
+impl Way {
+    /// At the beginning of a search, where a subdomain takes so many seconds.
+    pub fn at_pace(pace: f64) -> Self {
+        Way { pace, ..Way::default() }
+    }
+}
+
 impl Splitting<'_> {
     /// Splits subdomains, beginning with these, until the estimated relative L2 error is below the tolerance. If that cannot be
     /// reached the best solution comes back, with a status that says so.
     pub fn run(mut self, first: Decomposition) -> Result<Solution> {
-        let (first, steep) = self.follow_data(first)?;
+        let (first, steep) = self.follow_data(self.without_rings_on_lines(first)?)?;
         let first = self.expect_layers(first)?;
         // A source with layers of its own is not that of a problem with thicker ones.
         let mut decomposition = if steep { first } else { self.follow_layers(first)? };
@@ -255,6 +262,14 @@ impl Splitting<'_> {
         };
         self.way.pace = clock.elapsed().as_secs_f64() / subdomains as f64;
         solved
+    }
+
+    /// Without the rings that the source has no use for: see [`rings_on_lines`].
+    fn without_rings_on_lines(&self, decomposition: Decomposition) -> Result<Decomposition> {
+        let found = rings_on_lines(self.problem.source.as_ref(), &decomposition, self.settings.points);
+        let rings = agreed(self.exchange.as_ref(), found)?;
+        let marks = self.allowed(Marks { rings, ..Marks::default() });
+        if marks.is_empty() { Ok(decomposition) } else { marks.applied(&decomposition) }
     }
 
     /// Splits where data jump, peak or are steep between the nodes; and whether the source does so.

@@ -78,7 +78,9 @@ impl Group {
         let weight = |p: &Piece| if self.kind == Kind::Diffusion { 1.0 } else { p.missing.abs() / all };
         let place = |p: &Piece| {
             let serious = relative > 0.0 && p.worst / relative > limit;
-            let missed = self.kind != Kind::Diffusion && weight(p) > share;
+            // What cancels to next to nothing, as the terms of the Laplacian of a harmonic function, is rounding, and has no tails to follow.
+            let rounding = self.kind == Kind::Source && p.size <= floor;
+            let missed = self.kind != Kind::Diffusion && !rounding && weight(p) > share;
             let place = Unresolved { subdomain: p.subdomain, tails: p.tails, size: p.size, weight: weight(p), serious };
             (serious || missed).then_some(place)
         };
