@@ -97,7 +97,7 @@ class Domain:
 
     @classmethod
     def polygon(cls, points: Any, names: Optional[Sequence[str]] = None, **more: Any) -> Domain:
-        """Return the polygon with these corners; sides with the same name are one part of the boundary."""
+        """Return the polygon with these corners; sides with the same name are one part, and there and back is a slit."""
         return cls(polygon=points, names=names, **more)
 
     @classmethod

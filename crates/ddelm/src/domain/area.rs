@@ -323,7 +323,7 @@ impl Domain {
             }
             Extent::Outline(outline) => {
                 let strands = &outline.arrangement.strands;
-                let on_side = strands.iter().filter(|s| s.boundary().is_some_and(|(name, _)| name == side));
+                let on_side = strands.iter().filter(|s| s.boundary().contains(&Some(side)));
                 on_side.map(|s| steps().map(|t| s.curve.point(t)).collect()).collect()
             }
             Extent::Mesh(mesh) => {

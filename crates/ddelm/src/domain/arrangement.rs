@@ -21,6 +21,9 @@ const FARTHEST: f64 = 1e7;
 /// A closed piece reaches this much farther than points that are one.
 const SHORTEST: f64 = 100.0;
 
+/// Where two pieces that begin in the same point are compared, as a part of one of them.
+const NEARBY: f64 = 0.1;
+
 /// Which loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LoopId {
@@ -30,6 +33,13 @@ pub enum LoopId {
     Hole(usize),
     /// A region, by its number.
     Region(usize),
+}
+
+impl LoopId {
+    /// Whether the domain ends there.
+    pub(super) fn is_boundary(self) -> bool {
+        !matches!(self, LoopId::Region(_))
+    }
 }
 
 /// A loop that a strand belongs to.
@@ -57,11 +67,30 @@ pub struct Strand {
 }
 
 impl Strand {
-    /// The number of the name of the part of the boundary it lies on, and whether the domain is on its left.
-    pub fn boundary(&self) -> Option<(usize, bool)> {
-        let owner = self.owners.iter().find(|owner| !matches!(owner.id, LoopId::Region(_)))?;
-        let left = (owner.id == LoopId::Outer) != owner.reversed;
-        Some((owner.name?, left))
+    /// The parts of the boundary that it is for a domain on its left and on its right, as numbers of names: both for a slit, through
+    /// which a loop runs there and back, and none between regions.
+    pub fn boundary(&self) -> [Option<usize>; 2] {
+        let mut parts = [None; 2];
+        for owner in self.owners.iter().filter(|owner| owner.id.is_boundary()) {
+            let right = (owner.id == LoopId::Outer) == owner.reversed;
+            parts[usize::from(right)] = owner.name;
+        }
+        parts
+    }
+
+    /// Whether the domain is on its left and on its right.
+    pub fn domain(&self) -> [bool; 2] {
+        let parts = self.boundary();
+        if parts == [None; 2] { [true; 2] } else { parts.map(|part| part.is_some()) }
+    }
+
+    /// Whether the boundary is on both of its sides.
+    pub fn is_slit(&self) -> bool {
+        self.boundary().iter().all(Option::is_some)
+    }
+
+    fn has(&self, id: LoopId) -> bool {
+        self.owners.iter().any(|owner| owner.id == id)
     }
 
     pub(super) fn key(&self) -> &str {
@@ -158,7 +187,7 @@ impl Arrangement {
         let lines: Vec<Polyline> = self.strands.iter().map(|s| Polyline::new(&s.curve)).collect();
         let (segments, tree) = tree_of(&lines, self.closeness);
         let mut cuts: Vec<Vec<(f64, usize)>> = vec![Vec::new(); self.strands.len()];
-        let owners_of_vertices = self.loops_at_vertices();
+        let strands_at = self.strands_at_vertices();
         for (v, &p) in self.vertices.iter().enumerate() {
             let mut near: Vec<usize> = Vec::new();
             for segment in tree.meeting(&Rectangle { low: p, high: p }) {
@@ -175,9 +204,12 @@ impl Arrangement {
                 if distance(strand.curve.point(t), p) > self.closeness {
                     continue;
                 }
-                if let Some(owner) = strand.owners.iter().find(|o| owners_of_vertices[v].contains(&o.id)) {
+                let meets_itself =
+                    strand.owners.iter().find(|o| strands_at[v].iter().any(|&k| self.strands[k].has(o.id)));
+                if let Some(owner) = meets_itself.filter(|_| !self.comes_back(s, v, &strands_at[v], &lines[s])) {
                     let problem = format!("the outline touches itself at {}", show(p));
-                    return Err(Error::input(&owner.key, "the piece", problem, "an outline meets itself nowhere"));
+                    let hint = "an outline meets itself nowhere, but may run there and back: a slit";
+                    return Err(Error::input(&owner.key, "the piece", problem, hint));
                 }
                 cuts[s].push((t, v));
             }
@@ -196,14 +228,23 @@ impl Arrangement {
         Ok(())
     }
 
-    fn loops_at_vertices(&self) -> Vec<Vec<LoopId>> {
+    /// The strands that end in each vertex.
+    pub(super) fn strands_at_vertices(&self) -> Vec<Vec<usize>> {
         let mut at = vec![Vec::new(); self.vertices.len()];
-        for strand in &self.strands {
-            for v in strand.ends {
-                at[v].extend(strand.owners.iter().map(|owner| owner.id));
-            }
+        for (k, strand) in self.strands.iter().enumerate() {
+            strand.ends.iter().for_each(|&v| at[v].push(k));
         }
         at
+    }
+
+    /// Whether one of the strands in a vertex on strand `s` runs along that strand: the way back through a slit, in other pieces.
+    fn comes_back(&self, s: usize, v: usize, strands: &[usize], line: &Polyline) -> bool {
+        let curve = &self.strands[s].curve;
+        strands.iter().any(|&k| {
+            let t = if self.strands[k].ends[0] == v { NEARBY } else { 1.0 - NEARBY };
+            let p = self.strands[k].curve.point(t);
+            distance(curve.point(curve.project(p, line.nearest(p))), p) <= self.closeness
+        })
     }
 
     /// Makes one strand of those that have the same points.
@@ -222,12 +263,16 @@ impl Arrangement {
             };
             let reversed = merged[k].ends != strand.ends;
             for owner in strand.owners {
-                if merged[k].owners.iter().any(|o| o.id == owner.id) {
+                let owner = Owner { reversed: owner.reversed != reversed, ..owner };
+                // A slit is where a loop comes back.
+                let again = |o: &Owner| o.id == owner.id && (o.reversed == owner.reversed || !owner.id.is_boundary());
+                if merged[k].owners.iter().any(again) {
                     let problem = format!("the outline runs twice through {}", show(strand.curve.point(0.5)));
-                    return Err(Error::input(owner.key, "the piece", problem, "an outline meets itself nowhere"));
+                    let hint = "an outline meets itself nowhere, but may run there and back: a slit";
+                    return Err(Error::input(owner.key, "the piece", problem, hint));
                 }
-                let boundary = |id: LoopId| !matches!(id, LoopId::Region(_));
-                if let Some(other) = merged[k].owners.iter().find(|o| boundary(o.id) && boundary(owner.id)) {
+                let other = |o: &&Owner| o.id != owner.id && o.id.is_boundary() && owner.id.is_boundary();
+                if let Some(other) = merged[k].owners.iter().find(other) {
                     let problem = format!("it lies on {} at {}", other.key, show(strand.curve.point(0.5)));
                     return Err(Error::input(
                         owner.key,
@@ -236,7 +281,7 @@ impl Arrangement {
                         "a hole lies inside and touches no other boundary",
                     ));
                 }
-                merged[k].owners.push(Owner { reversed: owner.reversed != reversed, ..owner });
+                merged[k].owners.push(owner);
             }
         }
         self.strands = merged;

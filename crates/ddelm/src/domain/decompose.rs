@@ -14,6 +14,7 @@ use std::collections::HashMap;
 use crate::base::error::{Error, Result};
 use crate::domain::map::Point;
 
+use super::arrangement::Strand;
 use super::bulge::Bulge;
 use super::chords::{Chords, ordered};
 use super::inner_points::InnerPoints;
@@ -42,7 +43,8 @@ const SMOOTH: f64 = 1e-14;
 impl Mesh {
     /// Decomposes an outline.
     pub fn of_outline(outline: &Outline, settings: &MeshSettings) -> Result<Self> {
-        decompose(outline, settings)
+        let mesh = decompose(outline, settings)?;
+        Ok(if outline.arrangement.strands.iter().any(Strand::is_slit) { mesh.opened() } else { mesh })
     }
 }
 
@@ -223,8 +225,9 @@ fn assemble(outline: &Outline, sides: &CurvedSides, points: &[Point], cells: &[C
                 });
                 (number, reversed)
             });
+            // The domain is on the left of whoever runs along its sides.
             let strand = &outline.arrangement.strands[sides.chords.chords[c].strand];
-            Side { bulge, boundary: strand.boundary().map(|(name, _)| name) }
+            Side { bulge, boundary: strand.boundary()[usize::from(reversed)] }
         };
         let sides = (0..corners.len()).map(side).collect();
         let shape = if corners.len() == 3 { Shape::Triangle } else { Shape::Quadrilateral };

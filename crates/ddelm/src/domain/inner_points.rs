@@ -124,12 +124,12 @@ fn joints(arrangement: &Arrangement, chords: &Chords) -> Vec<Joint> {
     for chord in &chords.chords {
         let [a, b] = chord.ends;
         let d = subtract(chords.vertices[b], chords.vertices[a]);
-        let boundary = arrangement.strands[chord.strand].boundary();
-        if boundary.is_none_or(|(_, left)| left) {
+        let [left, right] = arrangement.strands[chord.strand].domain();
+        if left {
             from[a].push(d);
             to[b].push(d);
         }
-        if boundary.is_none_or(|(_, left)| !left) {
+        if right {
             from[b].push(d.map(|v| -v));
             to[a].push(d.map(|v| -v));
         }

@@ -22,8 +22,10 @@ const LARGEST: f64 = 1e30;
 pub struct Piece {
     /// Its points.
     pub curve: Curve,
-    /// Its name, if it was given one.
+    /// Its name, if it has one.
     pub name: Option<String>,
+    /// Whether the name was given: others are numbers, which holes replace by their own name.
+    is_given: bool,
     /// The setting it came from.
     pub key: String,
 }
@@ -91,12 +93,12 @@ impl Piece {
 
     /// The piece with a name.
     pub fn named(mut self, name: &str) -> Self {
-        self.name = Some(name.into());
+        (self.name, self.is_given) = (Some(name.into()), true);
         self
     }
 
     fn unnamed(key: &str, curve: Curve) -> Self {
-        Piece { curve, name: None, key: key.into() }
+        Piece { curve, name: None, is_given: false, key: key.into() }
     }
 }
 
@@ -107,14 +109,12 @@ pub struct Loop {
     pub pieces: Vec<Piece>,
     /// The setting it came from.
     pub key: String,
-    /// The name that pieces have if they are given none: `None` numbers them, `side-1`, `side-2`, ...
-    default_name: Option<&'static str>,
 }
 
 impl Loop {
     /// The polygon with the given corners; `names` are those of its sides, the first from the first corner to the second.
     pub fn polygon(key: &str, corners: &[Point], names: Option<&[String]>) -> Result<Self> {
-        if corners.len() < 3 {
+        if corners.len() < 2 {
             let value = format!("{} points", corners.len());
             return Err(Error::input(key, value, "a polygon needs three or more corners", "give its corners in order"));
         }
@@ -179,7 +179,8 @@ impl Loop {
         Self::closed(key, pieces, None)
     }
 
-    /// Checks that the pieces follow each other, and turns the loop counter-clockwise.
+    /// Checks that the pieces follow each other, names those without a name (by their numbers, where there is no other), and turns the
+    /// loop counter-clockwise.
     fn closed(key: &str, pieces: Vec<Piece>, default_name: Option<&'static str>) -> Result<Self> {
         let around = Rectangle::around(pieces.iter().flat_map(|p| flat(&p.curve)));
         let size = norm_of(around);
@@ -205,14 +206,11 @@ impl Loop {
                 return Err(Error::input(&piece.key, "the outline is not closed", problem, hint));
             }
         }
-        let mut this = Loop { pieces, key: key.into(), default_name };
-        this.set_default_names();
-        let area = this.area();
-        if area.abs() < 1e-12 * size * size {
-            let hint = "its points do not lie on a line, and follow each other around the domain";
-            return Err(Error::input(key, "the outline", "it encloses no area", hint));
+        let mut this = Loop { pieces, key: key.into() };
+        for (k, piece) in this.pieces.iter_mut().enumerate() {
+            piece.name.get_or_insert_with(|| default_name.map_or_else(|| format!("side-{}", k + 1), String::from));
         }
-        if area < 0.0 {
+        if this.area() < 0.0 {
             this.pieces.reverse();
             for piece in &mut this.pieces {
                 piece.curve = piece.curve.reversed();
@@ -221,21 +219,19 @@ impl Loop {
         Ok(this)
     }
 
-    fn set_default_names(&mut self) {
-        for (k, piece) in self.pieces.iter_mut().enumerate() {
-            let default = || self.default_name.map_or_else(|| format!("side-{}", k + 1), String::from);
-            piece.name.get_or_insert_with(default);
+    /// Refuses a loop that encloses nothing: a slit is a hole, but no domain and no region.
+    pub(super) fn encloses_area(&self) -> Result<()> {
+        let size = norm_of(Rectangle::around(self.pieces.iter().flat_map(|p| flat(&p.curve))));
+        if self.area().abs() < 1e-12 * size * size {
+            let hint = "its points do not lie on a line, and follow each other around the domain";
+            return Err(Error::input(&self.key, "the outline", "it encloses no area", hint));
         }
+        Ok(())
     }
 
     /// The loop as a hole or region: pieces that were not given names take this one.
     pub fn with_name(mut self, name: &str) -> Self {
-        for (k, piece) in self.pieces.iter_mut().enumerate() {
-            let default = self.default_name.map_or_else(|| format!("side-{}", k + 1), String::from);
-            if piece.name.as_ref() == Some(&default) || piece.name.is_none() {
-                piece.name = Some(name.into());
-            }
-        }
+        self.pieces.iter_mut().filter(|piece| !piece.is_given).for_each(|piece| piece.name = Some(name.into()));
         self
     }
 

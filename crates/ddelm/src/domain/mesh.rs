@@ -120,7 +120,7 @@ impl Mesh {
         let mut open: HashMap<[usize; 2], (usize, usize)> = HashMap::new();
         let mut out: Vec<Vec<_>> = self.elements.iter().map(|e| vec![None; e.vertices.len()]).collect();
         for (s, element) in self.elements.iter().enumerate() {
-            for k in 0..element.vertices.len() {
+            for k in (0..element.vertices.len()).filter(|&k| element.sides[k].boundary.is_none()) {
                 let (a, b) = (element.vertices[k], element.vertices[(k + 1) % element.vertices.len()]);
                 // The neighbour runs through the side the other way.
                 match open.remove(&[b, a]) {
@@ -135,6 +135,39 @@ impl Mesh {
             }
         }
         out
+    }
+
+    /// The same mesh in which elements that meet in a vertex, and are not neighbours around it, have vertices of their own there: the
+    /// two sides of a slit come apart.
+    pub(super) fn opened(mut self) -> Self {
+        let neighbours = self.neighbours();
+        let mut found: Vec<Vec<Option<usize>>> = self.elements.iter().map(|e| vec![None; e.vertices.len()]).collect();
+        let mut taken = vec![false; self.vertices.len()];
+        for (s, element) in self.elements.iter().enumerate() {
+            for (k, &vertex) in element.vertices.iter().enumerate() {
+                if found[s][k].is_some() {
+                    continue;
+                }
+                let number = if taken[vertex] { self.vertices.len() } else { vertex };
+                if std::mem::replace(&mut taken[vertex], true) {
+                    self.vertices.push(self.vertices[vertex]);
+                }
+                let mut next = vec![(s, k)];
+                while let Some((t, corner)) = next.pop() {
+                    if found[t][corner].replace(number).is_some() {
+                        continue;
+                    }
+                    let count = found[t].len();
+                    // A side runs from its corner to the next one, and that of the neighbour the other way.
+                    let across = neighbours[t][corner].map(|(u, l)| (u, (l + 1) % found[u].len()));
+                    next.extend(across.into_iter().chain(neighbours[t][(corner + count - 1) % count]));
+                }
+            }
+        }
+        for (element, found) in self.elements.iter_mut().zip(found) {
+            element.vertices = found.into_iter().map(|v| v.expect("every corner has a vertex")).collect();
+        }
+        self
     }
 
     /// Every triangle cut into three quadrilaterals about its centre, and every quadrilateral into four: what can be cut into
@@ -253,14 +286,11 @@ impl Mesh {
         }
         for (s, neighbours) in self.neighbours().iter().enumerate() {
             for (k, neighbour) in neighbours.iter().enumerate() {
-                if neighbour.is_none() != self.elements[s].sides[k].boundary.is_some() {
+                if neighbour.is_none() && self.elements[s].sides[k].boundary.is_none() {
                     let (a, b) = (self.elements[s].vertices[k], self.elements[s].vertices[(k + 1) % neighbours.len()]);
-                    let what = if neighbour.is_none() {
-                        "has no neighbour and lies on no part of the boundary"
-                    } else {
-                        "lies on the boundary and has a neighbour"
-                    };
-                    return wrong(format!("the side from {:?} to {:?} {what}", self.vertices[a], self.vertices[b]));
+                    let [a, b] = [a, b].map(|v| self.vertices[v]);
+                    let what = "has no neighbour and lies on no part of the boundary";
+                    return wrong(format!("the side from {a:?} to {b:?} {what}"));
                 }
             }
         }

@@ -41,6 +41,9 @@ impl Outline {
                 ));
             }
         }
+        std::iter::once(&outer)
+            .chain(regions.iter().map(|region| &region.outline))
+            .try_for_each(Loop::encloses_area)?;
         let holes: Vec<Loop> = holes.into_iter().map(|hole| hole.outline.with_name(&hole.name)).collect();
         let mut names: Vec<String> = Vec::new();
         for piece in std::iter::once(&outer).chain(&holes).flat_map(|l| &l.pieces) {

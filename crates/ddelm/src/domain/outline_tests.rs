@@ -1,6 +1,7 @@
 use super::*;
 use crate::domain::arrangement::LoopId;
 use crate::domain::map::Point;
+use crate::domain::mesh::{Mesh, MeshSettings};
 use proptest::prelude::*;
 
 fn square(key: &str, x: f64, y: f64, side: f64) -> Loop {
@@ -44,6 +45,14 @@ fn loops_are_turned_counter_clockwise_and_keep_their_names() {
 }
 
 #[test]
+fn holes_name_their_sides_whichever_way_round_they_are_given() {
+    let clockwise = [[0.2, 0.2], [0.2, 0.4], [0.4, 0.4], [0.4, 0.2]];
+    let hole = named("pipe", Loop::polygon("h", &clockwise, None).unwrap());
+    let outline = Outline::new(square("p", 0.0, 0.0, 1.0), vec![hole], Vec::new()).unwrap();
+    assert_eq!(outline.names(), ["side-1", "side-2", "side-3", "side-4", "pipe"]);
+}
+
+#[test]
 fn gaps_are_told_with_their_size_and_place() {
     let pieces = vec![
         Piece::line("domain.outline[0]", [0.0, 0.0], [1.0, 0.0]).unwrap(),
@@ -66,10 +75,11 @@ fn gaps_are_told_with_their_size_and_place() {
 
 #[test]
 fn values_that_make_no_curve_are_refused() {
-    assert!(message(Loop::polygon("p", &[[0.0; 2], [1.0, 0.0]], None)).contains("three or more"));
+    assert!(message(Loop::polygon("p", &[[0.0; 2]], None)).contains("three or more"));
     assert!(message(Loop::polygon("p", &[[0.0; 2], [1.0, 0.0], [1.0, 1.0], [0.0; 2]], None)).contains("p[3]"));
     assert!(message(Loop::polygon("p", &[[0.0; 2], [1.0, 0.0], [f64::NAN, 1.0]], None)).contains("not finite"));
-    assert!(message(Loop::polygon("p", &[[0.0; 2], [1.0, 0.0], [2.0, 0.0]], None)).contains("no area"));
+    let flat = Loop::polygon("p", &[[0.0; 2], [1.0, 0.0], [2.0, 0.0]], None).unwrap();
+    assert!(message(Outline::simple(flat)).contains("no area"));
     assert!(message(Loop::circle("c", [0.0; 2], -1.0)).contains("radius"));
     assert!(message(Loop::ellipse("e", [0.0; 2], [1.0, 0.0], 0.0)).contains("axes"));
     assert!(message(Piece::arc("a", [0.0; 2], 1.0, 0.0, 400.0)).contains("360"));
@@ -133,7 +143,7 @@ fn regions_share_the_boundary_and_each_other() {
     let shared = outline.arrangement.strands.iter().filter(|s| s.owners.len() == 2).count();
     assert_eq!(shared, 2 + 1 + 1);
     for strand in outline.arrangement.strands.iter().filter(|s| s.owners.len() == 2) {
-        assert!(strand.boundary().is_some() || strand.owners[0].reversed != strand.owners[1].reversed);
+        assert!(strand.boundary() != [None; 2] || strand.owners[0].reversed != strand.owners[1].reversed);
     }
     assert!(
         message(Outline::new(shape(), Vec::new(), vec![named("a", square("r", 0.5, 0.5, 1.0))]))
@@ -152,6 +162,60 @@ fn a_region_may_touch_the_boundary_in_a_point_but_not_at_angle_zero() {
     assert!(Outline::new(unit(), Vec::new(), vec![named("a", diamond)]).is_ok());
     let text = message(Outline::new(unit(), Vec::new(), vec![named("a", circle("r0", 0.5, 0.3, 0.3))]));
     assert!(text.contains("angle of 0 degrees at (0.5, 0)"), "{text}");
+}
+
+/// The elements about each vertex are one fan after the other, and each side of a slit is on its part of the boundary.
+fn slit_lengths(outline: &Outline) -> Vec<(String, f64)> {
+    let mesh = Mesh::of_outline(outline, &MeshSettings { size: Some(0.5), ..Default::default() }).unwrap();
+    mesh.check("slit").unwrap();
+    let mut lengths = vec![0.0; mesh.names.len()];
+    for element in &mesh.elements {
+        for (k, side) in element.sides.iter().enumerate() {
+            let [a, b] = [k, (k + 1) % element.vertices.len()].map(|k| mesh.vertices[element.vertices[k]]);
+            side.boundary.into_iter().for_each(|part| lengths[part] += (b[0] - a[0]).hypot(b[1] - a[1]));
+        }
+    }
+    let rounded = lengths.into_iter().map(|length| (1e9 * length).round() / 1e9);
+    mesh.names.into_iter().zip(rounded).collect()
+}
+
+#[test]
+fn an_outline_that_runs_there_and_back_has_a_slit_with_two_sides() {
+    let corners = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [1.0, 0.0]];
+    let names = ["above", "wall", "wall", "wall", "wall", "wall", "below"].map(String::from);
+    let polygon = |corners: &[Point], names| Outline::simple(Loop::polygon("p", corners, names).unwrap());
+    let slit = slit_lengths(&polygon(&corners, Some(&names)).unwrap());
+    assert_eq!(slit, [("above".to_string(), 1.0), ("wall".into(), 8.0), ("below".into(), 1.0)]);
+    // Back in two pieces, and with a branch on the way; triangles.
+    let branched = [&corners[..], &[[0.7, 0.0], [0.5, -0.3], [0.7, 0.0]]].concat();
+    let lengths: Vec<f64> = slit_lengths(&polygon(&branched, None).unwrap()).into_iter().map(|(_, l)| l).collect();
+    let branch = 0.13f64.sqrt();
+    let expected = [1.0, 1.0, 2.0, 2.0, 2.0, 1.0, 0.3, branch, branch, 0.7];
+    assert!(lengths.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-8) && lengths.len() == 10, "{lengths:?}");
+    // What comes back elsewhere, or three times, is none.
+    let beside = [&corners[..], &[[0.5, 1e-3]]].concat();
+    assert!(message(polygon(&beside, None)).contains("angle of 0 degrees"));
+    let thrice = [&corners[..], &[[0.0, 0.0], [1.0, 0.0]]].concat();
+    assert!(message(polygon(&thrice, None)).contains("runs twice through (0.5, 0)"));
+}
+
+#[test]
+fn a_hole_of_no_width_is_a_crack() {
+    let crack = |key: &str, x: f64| named("crack", Loop::polygon(key, &[[x, 0.5], [x + 0.3, 0.5]], None).unwrap());
+    let outline =
+        Outline::new(square("p", 0.0, 0.0, 1.0), vec![crack("h0", 0.1), crack("h1", 0.6)], Vec::new()).unwrap();
+    // One chord, both ends of which are tips, has two sides as well.
+    assert_eq!(slit_lengths(&outline).last(), Some(&("crack".to_string(), 1.2)));
+    let bent = Piece::arc("h[0]", [0.5, 0.3], 0.3, 30.0, 150.0).unwrap();
+    let back = Piece::arc("h[1]", [0.5, 0.3], 0.3, 150.0, 30.0).unwrap();
+    let outline = Outline::new(
+        square("p", 0.0, 0.0, 1.0),
+        vec![named("crack", Loop::outline("h", vec![bent, back]).unwrap())],
+        Vec::new(),
+    );
+    assert!(slit_lengths(&outline.unwrap())[4].1 > 1.2);
+    let nothing = Loop::polygon("p", &[[0.0, 0.0], [1.0, 0.0]], None).unwrap();
+    assert!(message(Outline::simple(nothing)).contains("encloses no area"));
 }
 
 #[test]
@@ -175,7 +239,7 @@ fn a_hole_may_lie_across_a_region() {
     let holes = vec![named("hole", circle("h", 1.0, 0.5, 0.2))];
     let outer = Loop::polygon("p", &[[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [0.0, 1.0]], None).unwrap();
     let outline = Outline::new(outer, holes, vec![named("left", square("r", 0.0, 0.0, 1.0))]).unwrap();
-    let inner = outline.arrangement.strands.iter().filter(|s| s.boundary().is_none()).count();
+    let inner = outline.arrangement.strands.iter().filter(|s| s.boundary() == [None; 2]).count();
     assert_eq!(inner, 2);
     let hole = outline.arrangement.strands.iter().filter(|s| s.owners[0].id == LoopId::Hole(0)).count();
     assert_eq!(hole, 4, "the crossings are at quarters of the circle");

@@ -43,7 +43,7 @@ pub fn partners(arrangement: &Arrangement, pairs: &[(usize, usize)]) -> Vec<Opti
     let strands = &arrangement.strands;
     let mut found = vec![None; strands.len()];
     let on = |name: usize| -> Vec<usize> {
-        (0..strands.len()).filter(|&k| strands[k].boundary().is_some_and(|(n, _)| n == name)).collect()
+        (0..strands.len()).filter(|&k| strands[k].boundary().contains(&Some(name))).collect()
     };
     for &(a, b) in pairs {
         let sides = [on(a), on(b)];

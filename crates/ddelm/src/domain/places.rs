@@ -3,7 +3,7 @@
 use crate::base::error::{Error, Result};
 use crate::domain::plane::Point;
 
-use super::arrangement::{Arrangement, LoopId, Owner};
+use super::arrangement::{Arrangement, LoopId, Owner, Strand};
 use super::loops::{Loop, show};
 use super::meeting::Polyline;
 
@@ -15,15 +15,14 @@ impl Arrangement {
         // Outgoing strands of each vertex: direction, strand, whether the domain is on its left.
         let mut outgoing: Vec<Vec<(f64, usize, bool)>> = vec![Vec::new(); self.vertices.len()];
         for (k, strand) in self.strands.iter().enumerate() {
-            let left = strand.boundary().map(|(_, left)| left);
+            let [left, right] = strand.domain();
             let (d, e) = (strand.curve.derivative(0.0), strand.curve.derivative(1.0));
-            outgoing[strand.ends[0]].push((d[1].atan2(d[0]), k, left != Some(false)));
-            outgoing[strand.ends[1]].push(((-e[1]).atan2(-e[0]), k, left != Some(true)));
+            outgoing[strand.ends[0]].push((d[1].atan2(d[0]), k, left));
+            outgoing[strand.ends[1]].push(((-e[1]).atan2(-e[0]), k, right));
         }
         for (v, around) in outgoing.iter_mut().enumerate() {
             let place = show(self.vertices[v]);
-            let boundary = |id: LoopId| !matches!(id, LoopId::Region(_));
-            let owners = around.iter().flat_map(|&(_, k, _)| &self.strands[k].owners).filter(|o| boundary(o.id));
+            let owners = around.iter().flat_map(|&(_, k, _)| &self.strands[k].owners).filter(|o| o.id.is_boundary());
             let mut loops: Vec<&Owner> = Vec::new();
             for owner in owners {
                 if loops.first().is_some_and(|first| first.id != owner.id) {
@@ -61,7 +60,9 @@ impl Arrangement {
     pub(super) fn check_places<'a>(&mut self, loops: impl Iterator<Item = (LoopId, &'a Loop)>) -> Result<()> {
         let lines: Vec<Polyline> = self.strands.iter().map(|s| Polyline::new(&s.curve)).collect();
         let inside = |id: LoopId, p: Point| {
-            let own = self.strands.iter().zip(&lines).filter(|(s, _)| s.owners.iter().any(|o| o.id == id));
+            // A loop runs through a slit twice.
+            let times = |strand: &Strand| strand.owners.iter().filter(|owner| owner.id == id).count();
+            let own = self.strands.iter().zip(&lines).filter(|(strand, _)| times(strand) % 2 == 1);
             own.map(|(_, line)| line.crossed_by_ray(p)).sum::<usize>() % 2 == 1
         };
         let loops: Vec<(LoopId, &Loop)> = loops.collect();

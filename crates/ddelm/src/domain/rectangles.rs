@@ -11,6 +11,7 @@ use super::arrangement::{Arrangement, LoopId, Owner, Strand};
 use super::meeting::ray_crosses;
 use super::mesh::{Element, Mesh, MeshSettings, Side};
 use super::outline::Outline;
+use super::plane::{dot, subtract};
 use super::shape::Shape;
 use super::triangulate::{region_areas, smallest_region};
 
@@ -58,9 +59,8 @@ pub(super) fn rectangles(outline: &Outline, size: f64, settings: &MeshSettings) 
             })
         });
         let side = |k: usize| {
-            let [a, b] = [k, (k + 1) % 4].map(|k| mesh.vertices[vertices[k]]);
-            let middle = [0, 1].map(|c| 0.5 * (a[c] + b[c]));
-            Side { bulge: None, boundary: part_at(arrangement, middle) }
+            let ends = [k, (k + 1) % 4].map(|k| mesh.vertices[vertices[k]]);
+            Side { bulge: None, boundary: part_along(arrangement, ends) }
         };
         let sides = (0..4).map(side).collect();
         mesh.elements.push(Element { shape: Shape::Quadrilateral, vertices: vertices.to_vec(), sides, region });
@@ -105,15 +105,15 @@ fn crossed(arrangement: &Arrangement, p: Point) -> HashMap<LoopId, usize> {
     crossed
 }
 
-/// The part of the boundary that a point lies on, if it does.
-fn part_at(arrangement: &Arrangement, p: Point) -> Option<usize> {
-    let close = arrangement.closeness;
-    let on = |strand: &Strand| {
+/// The part of the boundary along which the side of an element runs, with the domain on its left.
+fn part_along(arrangement: &Arrangement, [from, to]: [Point; 2]) -> Option<usize> {
+    let (close, middle) = (arrangement.closeness, [0, 1].map(|c| 0.5 * (from[c] + to[c])));
+    arrangement.strands.iter().find_map(|strand| {
         let [a, b] = ends(arrangement, strand);
-        (0..2).all(|c| a[c].min(b[c]) - close <= p[c] && p[c] <= a[c].max(b[c]) + close)
-    };
-    let mut strands = arrangement.strands.iter().filter_map(|strand| Some((strand, strand.boundary()?.0)));
-    strands.find(|(strand, _)| on(strand)).map(|(_, part)| part)
+        let on = (0..2).all(|c| a[c].min(b[c]) - close <= middle[c] && middle[c] <= a[c].max(b[c]) + close);
+        let against = dot(subtract(b, a), subtract(to, from)) < 0.0;
+        strand.boundary()[usize::from(against)].filter(|_| on)
+    })
 }
 
 #[cfg(test)]

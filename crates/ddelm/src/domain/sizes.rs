@@ -30,11 +30,8 @@ struct Sample {
 
 /// The largest turn of a piece of the strand where it has the given curvature, in radians.
 pub fn allowed_turn(strand: &Strand, curvature: f64, settings: &MeshSettings) -> f64 {
-    let convex = match strand.boundary() {
-        Some((_, left)) => (curvature > 0.0) == left,
-        // The material on one of the two sides sees a concave curve.
-        None => false,
-    };
+    // With a domain on both sides, one of them sees a concave curve.
+    let convex = strand.domain() == [curvature > 0.0, curvature <= 0.0];
     if convex { settings.convex_turn.to_radians() } else { settings.concave_turn.to_radians() }
 }
 
@@ -83,16 +80,13 @@ fn sample(strand: &Strand, size: f64) -> Vec<f64> {
     strand.curve.samples(0.15, least)
 }
 
-/// Unit normals into the domain: one at the boundary, two between regions.
+/// Unit normals into the domain: one at the boundary, two between regions and at a slit.
 fn inward_normals(strand: &Strand, s: f64) -> impl Iterator<Item = Point> {
     let d = strand.curve.derivative(s);
     let speed = norm(d);
     let left = [-d[1] / speed, d[0] / speed];
-    let sides = match strand.boundary() {
-        Some((_, left)) => [left, !left],
-        None => [true, true],
-    };
-    [(sides[0], left), (sides[1], left.map(|v| -v))].into_iter().filter_map(|(inside, n)| inside.then_some(n))
+    let normals = strand.domain().into_iter().zip([left, left.map(|v| -v)]);
+    normals.filter_map(|(inside, n)| inside.then_some(n))
 }
 
 /// Looks for gaps between strands.
@@ -154,7 +148,7 @@ impl Gaps<'_> {
     /// The distance of vertices from strands that do not end in them, through the domain.
     fn add_corners(&mut self, size: f64) {
         let Gaps { arrangement, chords, tree, .. } = *self;
-        let around = strands_around(arrangement);
+        let around = arrangement.strands_at_vertices();
         let boundary = BoundaryTree::new(arrangement, chords);
         for (v, &p) in arrangement.vertices.iter().enumerate() {
             let mut best = (size / GAP, None);
@@ -180,15 +174,6 @@ impl Gaps<'_> {
     }
 }
 
-/// The strands that end in each vertex.
-fn strands_around(arrangement: &Arrangement) -> Vec<Vec<usize>> {
-    let mut around = vec![Vec::new(); arrangement.vertices.len()];
-    for (k, strand) in arrangement.strands.iter().enumerate() {
-        strand.ends.iter().for_each(|&v| around[v].push(k));
-    }
-    around
-}
-
 /// The chords of the boundary, to tell inside from outside.
 struct BoundaryTree {
     chords: Vec<[Point; 2]>,
@@ -197,7 +182,8 @@ struct BoundaryTree {
 
 impl BoundaryTree {
     fn new(arrangement: &Arrangement, chords: &[(usize, [Point; 2])]) -> Self {
-        let on_boundary = chords.iter().filter(|(k, _)| arrangement.strands[*k].boundary().is_some());
+        // Who crosses a slit is still inside.
+        let on_boundary = chords.iter().filter(|(k, _)| arrangement.strands[*k].domain() != [true; 2]);
         let chords: Vec<[Point; 2]> = on_boundary.map(|(_, ends)| *ends).collect();
         let tree = BoxTree::new(&chords.iter().map(|ends| Rectangle::around(*ends)).collect::<Vec<_>>());
         BoundaryTree { chords, tree }

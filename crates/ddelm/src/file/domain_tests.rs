@@ -110,7 +110,7 @@ fn mistakes_are_named_at_their_place() {
         ("plygon = []".into(), "unknown key domain.plygon", "plygon"),
         (with("circle = { center = [0,0], radius = 1 }"), "there is x and y already", "{ center = [0,0], radius = 1 }"),
         ("polygon = [[0,0],[1,0],[0,1]]\nmesh = 'a.msh'".into(), "there is polygon already", "'a.msh'"),
-        ("polygon = [[0,0],[1,0]]".into(), "three or more corners", "[[0,0],[1,0]]"),
+        ("polygon = [[0,0],[1,0]]".into(), "encloses no area", "[[0,0],[1,0]]"),
         ("polygon = [[0,0],[1,0],[0]]".into(), "expected an array of two", "[0]"),
         ("polygon = [[0,0],[1,0],[0,'1']]".into(), "expected a number, found a string", "'1'"),
         ("polygon = [[0,0],[1,0],[0,1],[0,0]]".into(), "the same as the next one", "[0,0]"),
@@ -244,11 +244,12 @@ fn the_page_about_domains_is_right() {
     let files: Vec<&str> = page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
     let parts: Vec<Vec<String>> =
         files.iter().map(|text| ProblemFile::new(*text).case().unwrap().domain.parts().to_vec()).collect();
-    let expected: [&[&str]; 5] = [
+    let expected: [&[&str]; 6] = [
         &["left", "right", "bottom", "top", "inlet"],
         &["floor", "wall", "step"],
         &["boundary", "pipe"],
         &["inlet", "wall", "side-3", "side-4"],
+        &["above", "wall", "below", "crack"],
         &[],
     ];
     assert_eq!(parts, expected);
