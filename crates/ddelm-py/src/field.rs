@@ -310,8 +310,9 @@ impl ddelm::problem::field::Field for Function {
     }
 
     fn depends_on(&self) -> Dependence {
-        let time = self.takes.iter().any(|name| name == "t");
-        Dependence { time, state: self.takes.len() > usize::from(time) }
+        let takes = |wanted: &[&str]| self.takes.iter().any(|name| wanted.contains(&name.as_str()));
+        let slopes = takes(&["ux", "uy"]);
+        Dependence { time: takes(&["t"]), state: slopes || takes(&["u"]), slopes }
     }
 
     /// By the functions that the user gives, by complex steps or by differences: `ddelm/functions.py`.

@@ -149,6 +149,27 @@ exact = { u = "log(cos(y)/cos(x))" }
 
 /// `-Laplacian u = exp(u)` with `u = log(8 b) - 2 log(1 + b r^2)`: on the unit disk it vanishes on the boundary for
 /// `b = 3 +- sqrt(8)`.
+/// `r^(2/3)` at the corner of an L-shape, with a diffusion that does not depend on u: fixed subdomains, and a tolerance.
+#[test]
+fn corners_have_rings_where_the_diffusion_does_not_depend_on_u() {
+    let text = "[domain]\npolygon = [[0,0], [1,0], [1,1], [-1,1], [-1,-1], [0,-1]]\n[functions]\n\
+        w = \"hypot(x, y)^(2/3)*sin(2/3*(0.75*pi + atan2(-(x + y), y - x)))\"\n\
+        [equation]\nreaction = \"u^2\"\nsource = \"w^3\"\n[boundary]\ndirichlet = \"w\"\n[exact]\nu = \"w\"\n";
+    let fixed = solve(&format!("{text}[discretization]\npoints = 16\nsize = 0.5\n"));
+    let tolerance = solve(&format!("{text}[discretization]\ntolerance = 1e-9\n"));
+    let none = solve(&format!("{text}[discretization]\npoints = 16\nsize = 0.5\ncorners = \"none\"\n"));
+    let [fixed, tolerance, none] = [fixed, tolerance, none]
+        .map(|solution| (solution.report.rings, solution.report.subdomains, solution.report.errors.unwrap().l2));
+    assert!(fixed.0 == 1 && fixed.2 < 1e-11, "{fixed:?}");
+    assert!(tolerance.0 == 1 && tolerance.1 < 100 && tolerance.2 < 1e-9, "{tolerance:?}");
+    assert!(none.0 == 0 && none.2 > 1e-5, "{none:?}");
+    let by_state = text.replace("reaction", "diffusion = \"1 + u^2\"\nreaction") + "[discretization]\npoints = 8\n";
+    let by_slopes = text.replace("u^2", "u^2 + 1e-9*ux^2") + "[discretization]\npoints = 8\n";
+    assert_eq!(solve(&by_slopes).report.rings, 0);
+    let refused = ProblemFile::new(&by_state).set("discretization.corners=all").case().unwrap().solve(&Silent);
+    assert!(refused.err().unwrap().to_string().contains("neither the diffusion depends on u"));
+}
+
 fn bratu(domain: &str, upper: bool) -> String {
     let (b, initial) =
         if upper { ("3 + sqrt(8)", "[nonlinear]\ninitial = \"3.8*(1 - x^2 - y^2)\"\n") } else { ("3 - sqrt(8)", "") };

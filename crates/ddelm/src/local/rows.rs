@@ -145,8 +145,10 @@ fn interior_rows(scene: &Scene<'_>, collocation: &Collocation, weighting: Weight
     let symbols = interior_symbols(scene, s, &collocation.interior)?;
     let mut sizes: Vec<f64> = symbols.iter().map(|symbol| equation.size(symbol)).collect();
     if scene.about.is_some() {
-        let least = LEAST_SIZE * sizes.iter().copied().fold(0.0, f64::max);
-        sizes.iter_mut().for_each(|size| *size = size.max(least));
+        // In units of length in which rings are as large everywhere.
+        let areas: Vec<f64> = collocation.interior.iter().map(|&xi| map.unit(xi).powi(2)).collect();
+        let largest = sizes.iter().zip(&areas).map(|(size, area)| size * area).fold(0.0, f64::max);
+        sizes.iter_mut().zip(&areas).for_each(|(size, area)| *size = size.max(LEAST_SIZE * largest / area));
     }
     let multiplier = |(&size, &xi): (&f64, &Point)| match weighting {
         Weighting::Unit => Ok(1.0),

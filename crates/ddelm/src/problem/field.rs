@@ -115,13 +115,19 @@ pub struct Dependence {
     pub time: bool,
     /// The solution u or its gradient.
     pub state: bool,
+    /// Its gradient, which may be infinite at corners.
+    pub slopes: bool,
 }
 
 impl Dependence {
     /// What either of two depends on.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
-        Dependence { time: self.time || other.time, state: self.state || other.state }
+        Dependence {
+            time: self.time || other.time,
+            state: self.state || other.state,
+            slopes: self.slopes || other.slopes,
+        }
     }
 }
 

@@ -14,7 +14,7 @@
 use crate::algebra::symbol::Symbol;
 use crate::base::error::{Error, Result};
 use crate::problem::ellipticity;
-use crate::problem::field::{FieldRef, State};
+use crate::problem::field::{Dependence, FieldRef, State};
 use crate::problem::jets::{Jets, U, UX, UY, VARIABLES, X, Y, pair};
 use crate::problem::model::{Condition, Diffusion, Equation, Problem};
 use crate::problem::operators::{BoundaryRow, Coefficients};
@@ -31,13 +31,17 @@ pub struct Residual {
 }
 
 impl Problem {
+    /// What its fields depend on, all of them together.
+    pub fn depends_on(&self) -> Dependence {
+        let of_equation = self.equation.fields().into_iter().map(|(_, field)| field);
+        let of_conditions = self.conditions.iter().flat_map(|c| c.values.iter().chain(c.multiple()));
+        let all = of_equation.chain([&self.source]).chain(of_conditions);
+        all.map(|field| field.depends_on()).fold(Dependence::default(), Dependence::or)
+    }
+
     /// Whether anything in it depends on the solution.
     pub fn is_nonlinear(&self) -> bool {
-        let on_state = |field: &FieldRef| field.depends_on().state;
-        let in_condition = |condition: &Condition| condition.values.iter().chain(condition.multiple()).any(on_state);
-        self.equation.fields().into_iter().any(|(_, field)| on_state(field))
-            || on_state(&self.source)
-            || self.conditions.iter().any(in_condition)
+        self.depends_on().state
     }
 
     /// N(u) at points that have a state.

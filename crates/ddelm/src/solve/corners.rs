@@ -8,6 +8,7 @@
 
 mod plate;
 
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use crate::domain::regularity::{Detector, Regularity};
 use crate::domain::sample::Sample;
 use crate::domain::vertex::{BoundarySide, Material, Vertex};
 use crate::method::settings::{Corners, Method, Settings};
-use crate::problem::field::{Dependence, Failure, Field, FieldRef, Patch, Samples};
+use crate::problem::field::{Dependence, Failure, Field, FieldRef, Patch, Samples, constant};
 use crate::problem::model::{Condition, Equation, Problem};
 
 /// Angles closer than this to a half turn are no corners: sides that follow a curve meet to that at least.
@@ -45,8 +46,7 @@ fn is_stretched([[a, b], [c, d]]: [[f64; 2]; 2]) -> bool {
     mean + spread > STRETCHED * (mean - spread)
 }
 
-/// Whether a decomposition may get rings, or smaller elements at the corners of a plate. The exponents of a nonlinear problem
-/// are not known before it is solved; corners of plates cost much, and are for whoever asks.
+/// Whether a decomposition may get rings, or smaller elements at the corners of a plate, which cost much and are for whoever asks.
 pub fn may_have_rings(problem: &Problem, settings: &Settings) -> bool {
     match settings.corners {
         Corners::None => false,
@@ -55,12 +55,27 @@ pub fn may_have_rings(problem: &Problem, settings: &Settings) -> bool {
     }
 }
 
-/// Rings belong to linear problems, and to the default method with its own nodes and weights.
+/// Rings belong to the default method with its own nodes and weights, and to problems whose exponents are known before they are solved.
 fn is_able(problem: &Problem, settings: &Settings) -> bool {
     settings.method == Method::Schur
         && settings.nodes() != Nodes::Uniform
         && settings.weights.is_none()
-        && !problem.is_nonlinear()
+        && has_known_exponents(problem)
+}
+
+/// Whether exponents are those of a diffusion that is known, and nothing depends on gradients, which are infinite where rings end.
+fn has_known_exponents(problem: &Problem) -> bool {
+    let by_state = |field: &FieldRef| field.depends_on().state;
+    let diffuses_by_state =
+        || problem.equation.leading().is_some_and(|a| a.by_rows().into_iter().flatten().flatten().any(by_state));
+    !problem.depends_on().slopes && !diffuses_by_state()
+}
+
+/// What is known of a nonlinear problem before it is solved: its equation without what depends on the solution, for exponents are those of
+/// the diffusion. Its data at right angles are not known, so that only other angles have rings.
+fn known_before(problem: &Problem) -> Cow<'_, Problem> {
+    let known = |field: &FieldRef| if field.depends_on().state { constant(0.0) } else { field.clone() };
+    if problem.is_nonlinear() { Cow::Owned(problem.homogeneous().map_fields(known)) } else { Cow::Borrowed(problem) }
 }
 
 /// The decomposition with rings where the settings ask for them.
@@ -80,13 +95,14 @@ pub fn with_corners_beyond(
         return Ok(decomposition);
     }
     if !is_able(problem, settings) {
-        let problem = "rings belong to linear problems and the default method with its own nodes and weights";
+        let problem = "rings belong to the default method with its own nodes and weights, and to problems in which neither the diffusion \
+                       depends on u nor anything on its gradient";
         return Err(Error::input("discretization.corners", &settings.corners, problem, "use corners = \"none\""));
     }
     if problem.equation.order() > 2 {
         return plate::split_toward_corners(problem, decomposition, &settings.corners);
     }
-    match singular_vertices(problem, &decomposition, settings, smooth)?.as_slice() {
+    match singular_vertices(&known_before(problem), &decomposition, settings, smooth)?.as_slice() {
         [] => Ok(decomposition),
         found => decomposition.with_rings_about(found),
     }

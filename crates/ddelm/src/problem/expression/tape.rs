@@ -95,8 +95,9 @@ impl Tape {
     /// What it depends on beside x and y, directly or through a field.
     pub(super) fn depends_on(&self) -> Dependence {
         let of = |op: &Op| match *op {
-            Op::Variable(Variable::T) => Dependence { time: true, state: false },
-            Op::Variable(Variable::U | Variable::Ux | Variable::Uy) => Dependence { time: false, state: true },
+            Op::Variable(Variable::T) => Dependence { time: true, ..Dependence::default() },
+            Op::Variable(Variable::U) => Dependence { state: true, ..Dependence::default() },
+            Op::Variable(Variable::Ux | Variable::Uy) => Dependence { time: false, state: true, slopes: true },
             Op::Field(f, ..) => self.fields[f].depends_on(),
             _ => Dependence::default(),
         };
