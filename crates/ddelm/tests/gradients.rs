@@ -307,6 +307,24 @@ source = "-lap*f/2"
     }
 }
 
+/// A strong reaction about a corner of 270 degrees that few points resolve: without rings, with some, and with all of them.
+#[test]
+fn nonlinear_problems_with_corners() {
+    let text = r#"
+parameters = { a = 20.0, f = 2.0, g = 0.7 }
+equation = { reaction = "a*u^2", source = "f" }
+boundary = { dirichlet = "g*x^2" }
+domain = { polygon = [[0, 0], [1, 0], [1, 1], [-1, 1], [-1, -1], [0, -1]] }
+output = { integrals = { square = "integral(u^2)", heat = "flux(side-3)" } }
+discretization = { size = 0.5, points = 10, estimate = false }
+"#;
+    let points: [&[f64]; 2] = [&[-0.31, -0.77, 0.5, -0.12], &[0.42, -0.9, 0.05, -0.66]];
+    for corners in ["\"none\"", "[[0, 0]]", "\"auto\""] {
+        let text = text.replace("estimate", &format!("corners = {corners}, estimate"));
+        check_with([AGREED, 5e-3], corners, &text, &[("a", 20.0), ("f", 2.0), ("g", 0.7)], points);
+    }
+}
+
 /// Newton's method ends where a linear solve does: one of a linear problem is as exact as the other, by the same differences.
 #[test]
 fn a_linear_problem_by_newtons_method() {

@@ -7,6 +7,7 @@ pub(crate) mod carried;
 pub mod chebyshev;
 pub(crate) mod curved_rows;
 pub(crate) mod fit;
+pub(crate) mod floor;
 pub(crate) mod image;
 pub mod iterate;
 pub(crate) mod known;

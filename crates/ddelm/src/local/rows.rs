@@ -6,8 +6,9 @@ use std::sync::Arc;
 use crate::base::error::Result;
 use crate::domain::collocation::{Collocation, Layout, Nodes};
 use crate::domain::decomposition::{Behind, Piece};
-use crate::domain::map::{Point, magnification, magnifications, side_speed};
+use crate::domain::map::{Map, Point, magnification, magnifications, side_speed};
 use crate::local::carried::drift;
+use crate::local::floor::Floor;
 use crate::local::operator::{EdgeUnits, Weighting, flux_symbols, interior_symbols};
 use crate::local::perimeter::PerimeterRows;
 use crate::local::places::Scene;
@@ -17,10 +18,6 @@ use crate::problem::operators::vanishing;
 
 /// The weight of the flux balance against the equation.
 const BALANCE: f64 = 100.0;
-
-/// Where a linearised equation degenerates, its rows count as if it had at least this share of its largest size in the subdomain:
-/// the p-Laplacian has no leading part where the gradient vanishes, and rows that are all noise would be blown up there.
-const LEAST_SIZE: f64 = 0.3;
 
 /// The rows of one subdomain. K is `interior` over `perimeter`, A is `flux`.
 #[derive(Debug, Clone)]
@@ -132,6 +129,11 @@ pub fn local_rows(
     })
 }
 
+/// The units of area at the interior nodes, in which rings are as large everywhere.
+pub(crate) fn unit_areas(map: &dyn Map, collocation: &Collocation) -> Vec<f64> {
+    collocation.interior.iter().map(|&xi| map.unit(xi).powi(2)).collect()
+}
+
 /// The interior rows.
 struct Interior {
     rows: Symbols,
@@ -145,10 +147,8 @@ fn interior_rows(scene: &Scene<'_>, collocation: &Collocation, weighting: Weight
     let symbols = interior_symbols(scene, s, &collocation.interior)?;
     let mut sizes: Vec<f64> = symbols.iter().map(|symbol| equation.size(symbol)).collect();
     if scene.about.is_some() {
-        // In units of length in which rings are as large everywhere.
-        let areas: Vec<f64> = collocation.interior.iter().map(|&xi| map.unit(xi).powi(2)).collect();
-        let largest = sizes.iter().zip(&areas).map(|(size, area)| size * area).fold(0.0, f64::max);
-        sizes.iter_mut().zip(&areas).for_each(|(size, area)| *size = size.max(LEAST_SIZE * largest / area));
+        let areas = unit_areas(map, collocation);
+        sizes = Floor::under(&sizes, &areas).sizes(&areas);
     }
     let multiplier = |(&size, &xi): (&f64, &Point)| match weighting {
         Weighting::Unit => Ok(1.0),

@@ -18,10 +18,12 @@ use crate::domain::decomposition::Behind;
 use crate::domain::map::{Map, Point, magnification, side_speed};
 use crate::local::basis::{ReferenceBasis, Zone};
 use crate::local::carried::carries;
+use crate::local::floor::Floor;
 use crate::local::local_factor::product;
 use crate::local::operator::{Weighting, flux_symbols, interior_symbols};
 use crate::local::places::Scene;
 use crate::local::right_hand_side::DataRows;
+use crate::local::rows::unit_areas;
 use crate::local::sensitivity::Sensitivities;
 use crate::network::symbol::{Frame, Symbol};
 use crate::problem::model::Diffusion;
@@ -148,9 +150,9 @@ impl LocalAdjoint<'_> {
         (0..self.rows.interior()).chain(self.balance().map(|(row, _)| row))
     }
 
-    /// p and r of the flux balance.
-    fn balance_terms(&self) -> [f64; 2] {
-        self.balance().map_or([0.0; 2], |(row, _)| [self.p[row], self.r[row]])
+    /// p times r of the flux balance.
+    fn balance_term(&self) -> f64 {
+        self.balance().map_or(0.0, |(row, _)| self.p[row] * self.r[row])
     }
 
     /// What the points of integration inside stand for.
@@ -207,8 +209,14 @@ impl LocalAdjoint<'_> {
         let equation = &self.scene.problem.equation;
         let sizes: Vec<f64> = symbols.iter().map(|symbol| equation.size(symbol)).collect();
         let areas: Vec<f64> = xi.iter().map(|&xi| magnification(map.jacobian(xi))).collect();
-        let total: f64 = sizes.iter().zip(&areas).map(|(size, area)| size * area).sum();
-        let [balance_p, balance_r] = self.balance_terms();
+        let units = unit_areas(map, self.collocation);
+        let floor = self.scene.about.map(|_| Floor::under(&sizes, &units));
+        let counted = floor.as_ref().map_or_else(|| sizes.clone(), |floor| floor.sizes(&units));
+        let total: f64 = counted.iter().zip(&areas).map(|(size, area)| size * area).sum();
+        let balance = self.balance_term();
+        let by_counted = |i: usize| -2.0 * (self.p[i] * self.r[i] + balance * counted[i] * areas[i] / total);
+        let by_counted: Vec<f64> = (0..sizes.len()).map(by_counted).collect();
+        let by_size = floor.as_ref().map_or_else(|| by_counted.clone(), |floor| floor.transposed(&by_counted));
         let both = self.both(&self.tables.interior, 6);
         let cotangent = |(i, frame): (usize, Frame)| {
             let (p, r, multiplier) = (self.p[i], self.r[i], self.rows.interior_multiplier[i]);
@@ -216,9 +224,8 @@ impl LocalAdjoint<'_> {
             for k in 0..6 {
                 cotangents.0[k] = multiplier * both.cotangent(k, i, p, r);
             }
-            if self.weighting != Weighting::Unit {
-                let by_size = -2.0 * (p * r / sizes[i] + balance_p * balance_r * areas[i] / total);
-                cotangents = cotangents.plus(equation.size_slopes(&symbols[i]).scaled(by_size));
+            if self.weighting != Weighting::Unit && sizes[i] > 0.0 {
+                cotangents = cotangents.plus(equation.size_slopes(&symbols[i]).scaled(by_size[i] / sizes[i]));
             }
             first_six(&frame.pull_back_transposed(&cotangents))
         };
