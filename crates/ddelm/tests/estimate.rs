@@ -6,9 +6,10 @@ use std::sync::Arc;
 use ddelm::exchange::{Exchange, Serial};
 use ddelm::method::report::Status;
 use ddelm::problem::gallery;
+use ddelm::solve::adaptive::solve_to_tolerance;
 use ddelm::solve::estimate::assess;
-use ddelm::solve::newton::Nonlinear;
-use ddelm::{Decomposition, Problem, Settings, Silent, Solver};
+use ddelm::solve::search::Search;
+use ddelm::{Decomposition, Domain, Problem, Settings, Silent, Solver};
 
 fn serial() -> Arc<dyn Exchange> {
     Arc::new(Serial)
@@ -69,17 +70,9 @@ fn the_paper_preset_is_estimated_too() {
 #[test]
 fn a_tolerance_is_reached_or_said_not_to_be() {
     let solve = |problem: &Problem, tolerance: f64| {
-        let unit = [0.0, 1.0];
-        ddelm::solve::adaptive::solve_to_tolerance(
-            &serial(),
-            problem,
-            &ddelm::domain::area::Domain::rectangle(unit, unit).unwrap(),
-            &Settings::fast(),
-            &Nonlinear::default(),
-            tolerance,
-            &Silent,
-        )
-        .unwrap()
+        let (exchange, settings, unit) = (serial(), Settings::fast(), [0.0, 1.0]);
+        let search = Search::new(&exchange, problem, &settings, tolerance, &Silent);
+        solve_to_tolerance(search, &Domain::rectangle(unit, unit).unwrap()).unwrap()
     };
     for (problem, tolerance) in [
         (gallery::poisson(), 1e-4),

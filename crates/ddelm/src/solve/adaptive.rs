@@ -13,20 +13,20 @@ use std::sync::Arc;
 
 use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
-use crate::base::progress::Progress;
 use crate::domain::area::{Cut, Domain};
 use crate::domain::decomposition::Decomposition;
 use crate::domain::division::Division;
 use crate::domain::map::Point;
 use crate::interface::{Exchange, agreed};
-use crate::method::report::{Attempt, Estimate, Status};
+use crate::method::report::{Estimate, Status};
 use crate::method::settings::Settings;
 use crate::problem::model::Problem;
 use crate::solution::evaluate::Solution;
 use crate::solve::corners::{with_corners, with_corners_beyond};
 use crate::solve::estimate::{at_solution, difference};
-use crate::solve::newton::{Nonlinear, solve_once};
+use crate::solve::newton::solve_once;
 use crate::solve::resolution::Resolution;
+use crate::solve::search::Search;
 use crate::solve::splitting::{Splitting, Way};
 
 /// Points per side beyond the digits of the tolerance.
@@ -34,6 +34,9 @@ const EXTRA_POINTS: f64 = 3.0;
 
 /// Points per side, at least and at most.
 const POINTS: [usize; 2] = [8, 20];
+
+/// ... and beyond those where subdomains are split: these are small only where they must be.
+const SPLITTING_POINTS: usize = 2;
 
 /// Largest size of a problem that is tried: subdomains times points squared.
 const LARGEST: usize = 1_000_000;
@@ -66,20 +69,12 @@ const JUMP: f64 = 0.05;
 /// Nodes in each direction of a subdomain that are enough to see a jump.
 const FEW: usize = 6;
 
-/// The search for a tolerance.
-struct Search<'a> {
-    exchange: &'a Arc<dyn Exchange>,
-    problem: &'a Problem,
+/// A search that divides a rectangle evenly.
+struct Even<'a> {
+    search: Search<'a>,
     domain: &'a Domain,
-    settings: Settings,
-    /// How a nonlinear problem is solved: from the last solution, once there is one.
-    nonlinear: Nonlinear,
     /// The problem as its data can be looked at; see [`at_solution`].
     data: Cow<'a, Problem>,
-    tolerance: f64,
-    progress: &'a dyn Progress,
-    attempts: Vec<Attempt>,
-    start: Instant,
     /// Seconds that a subdomain took in the last solve.
     pace: f64,
     /// Corners where the solution was found to be smooth.
@@ -94,37 +89,29 @@ struct Found {
 
 /// Adds subdomains until the estimated relative L2 error is below the tolerance. If that cannot be reached the best solution
 /// comes back, with a status that says so.
-pub fn solve_to_tolerance(
-    exchange: &Arc<dyn Exchange>,
-    problem: &Problem,
-    domain: &Domain,
-    settings: &Settings,
-    nonlinear: &Nonlinear,
-    tolerance: f64,
-    progress: &dyn Progress,
-) -> Result<Solution> {
-    let digits = -tolerance.log10();
-    let points = ((digits + EXTRA_POINTS).round() as usize).clamp(POINTS[0], POINTS[1]);
-    let settings = Settings { points, neurons: None, ..settings.clone() };
-    let start = Instant::now();
-    let fitted = domain.fitted_to(&problem.lines()).map(|(domain, points)| (domain, problem.on_cells(&points)));
-    let (domain, problem) = fitted.as_ref().map_or((domain, problem), |(domain, problem)| (domain, problem));
-    let Some(division) = Division::first(domain, exchange.size()).filter(|_| problem.mean.is_none()) else {
+pub fn solve_to_tolerance(mut search: Search<'_>, domain: &Domain) -> Result<Solution> {
+    let digits = -search.tolerance.log10();
+    search.settings.points = ((digits + EXTRA_POINTS).round() as usize).clamp(POINTS[0], POINTS[1]);
+    search.settings.neurons = None;
+    let given = search.problem;
+    let fitted = domain.fitted_to(&given.lines()).map(|(domain, points)| (domain, given.on_cells(&points)));
+    let (domain, problem) = fitted.as_ref().map_or((domain, given), |(domain, problem)| (domain, problem));
+    let search = Search { problem, ..search };
+    let Some(division) = Division::first(domain, search.exchange.size()).filter(|_| problem.mean.is_none()) else {
         let plain = domain.decompose_for(&Cut::Default, problem.equation.needs_affine_maps())?;
-        let first = with_corners(problem, plain, &settings)?;
-        let (attempts, nonlinear) = (Vec::new(), nonlinear.clone());
-        let settings = splitting_settings(settings);
-        let way = Way::default();
-        return Splitting { exchange, problem, settings, nonlinear, tolerance, progress, attempts, start, way }
-            .run(first);
+        return by_splitting(search, plain, Way::default());
     };
-    let (nonlinear, data) = (nonlinear.clone(), Cow::Borrowed(problem));
-    let (attempts, smooth, pace) = (Vec::new(), Vec::new(), 0.0);
-    Search { exchange, problem, domain, settings, nonlinear, data, tolerance, progress, attempts, start, pace, smooth }
-        .run(division)
+    Even { search, domain, data: Cow::Borrowed(problem), pace: 0.0, smooth: Vec::new() }.run(division)
 }
 
-impl Search<'_> {
+/// Goes on with subdomains that are split where the solution needs it. They have more points, for they are small only where they must be.
+fn by_splitting(mut search: Search<'_>, plain: Decomposition, way: Way) -> Result<Solution> {
+    let first = with_corners(search.problem, plain, &search.settings)?;
+    search.settings.points += SPLITTING_POINTS;
+    Splitting { search, way }.run(first)
+}
+
+impl Even<'_> {
     fn run(mut self, first: Division) -> Result<Solution> {
         let mut coarse = self.solve(first)?;
         // The last error that is known, of which decomposition, and what it promised for the present one.
@@ -135,14 +122,13 @@ impl Search<'_> {
             let companion = self.companion(coarse.division)?;
             let fine = self.solve(companion)?;
             let (mut estimate, missed) = self.estimate(&coarse, &fine, promised)?;
-            let error = self.agreed_error(&estimate);
-            let subdomains = coarse.division.count();
-            self.attempts.push(Attempt { subdomains, points: self.settings.points, estimate: error });
+            let error = self.search.agreed_error(&estimate);
+            self.search.attempted(coarse.division.count(), error);
             let order = self.order(before, error, coarse.division);
-            let concentrated = self.exchange.any(estimate.as_ref().is_some_and(is_concentrated));
+            let concentrated = self.search.exchange.any(estimate.as_ref().is_some_and(is_concentrated));
             // Where the order is low the finer solution is little better than the coarse one, and the difference much less than the error.
             let left = before.map_or(0.0, |_| coarse.division.growth(fine.division).powf(-order));
-            let reached = error <= KEPT.min(1.0 - left) * self.tolerance;
+            let reached = error <= KEPT.min(1.0 - left) * self.search.tolerance;
             if best.as_ref().is_none_or(|b| error < b.1) {
                 let mut solution = coarse.solution;
                 solution.report.estimate = estimate.take();
@@ -153,28 +139,21 @@ impl Search<'_> {
             let stuck = before.is_some_and(|(last, _)| last < self.rounding() && error > 0.5 * last);
             let hopeless = self.is_hopeless(coarse.division, missed);
             if reached || too_large || stuck || hopeless {
-                let (mut solution, least) = best.expect("an error was found");
-                if least > self.tolerance {
-                    return Ok(not_reached(solution, self.attempts));
-                }
-                solution.report.attempts = self.attempts;
-                return Ok(solution);
+                let (solution, least) = best.expect("an error was found");
+                let reached = least <= self.search.tolerance;
+                return Ok(self.search.end(solution, reached));
             }
             // Where more subdomains everywhere are slow, or errors are in few places, more are needed somewhere.
-            if let Some((_, division)) = before.filter(|_| concentrated || order < SMOOTH * self.settings.points as f64)
+            if let Some((_, division)) =
+                before.filter(|_| concentrated || order < SMOOTH * self.search.settings.points as f64)
             {
                 let plain = self.domain.decompose(&division.cut())?;
-                let first = with_corners(self.problem, plain, &self.settings)?;
-                let Search { exchange, problem, settings, tolerance, progress, attempts, start, .. } = self;
-                let settings = splitting_settings(settings);
-                let (nonlinear, way, tried) = (self.nonlinear, Way::at_pace(self.pace), attempts.clone());
-                let search =
-                    Splitting { exchange, problem, settings, nonlinear, tolerance, progress, attempts, start, way };
                 let (best, least) = best.expect("an error was found");
-                return match search.run(first) {
-                    Ok(found) if !is_worse(exchange, &found, least) => Ok(found),
+                let Even { search, pace, .. } = self;
+                return match by_splitting(search.clone(), plain, Way::at_pace(pace)) {
+                    Ok(found) if !is_worse(search.exchange, &found, least) => Ok(found),
                     // What there is no memory for, or no pivot, was not needed for the best one so far.
-                    Ok(_) | Err(Error::Memory { .. } | Error::Compute { .. }) => Ok(not_reached(best, tried)),
+                    Ok(_) | Err(Error::Memory { .. } | Error::Compute { .. }) => Ok(search.end(best, false)),
                     Err(error) => Err(error),
                 };
             }
@@ -186,28 +165,35 @@ impl Search<'_> {
 
     /// Errors below this that do not fall any further are rounding.
     fn rounding(&self) -> f64 {
-        if self.problem.equation.order() > 2 { 1e-9 } else { 1e-11 }
+        if self.search.problem.equation.order() > 2 { 1e-9 } else { 1e-11 }
     }
 
     /// Whether so many subdomains are more than is asked for, or there is no time left.
     fn is_too_much(&self, subdomains: usize) -> bool {
-        let Settings { points, max_subdomains, max_seconds, .. } = self.settings;
+        let Settings { points, max_subdomains, .. } = self.search.settings;
         let many = max_subdomains.map_or_else(|| subdomains * points * points > LARGEST, |most| subdomains > most);
-        // Ranks have different clocks.
-        many || self.exchange.any(max_seconds.is_some_and(|most| self.start.elapsed().as_secs_f64() > most))
+        many || self.search.is_late(0.0)
     }
 
     fn solve(&mut self, division: Division) -> Result<Found> {
         let plain = self.domain.decompose(&division.cut())?;
-        let decomposition = Arc::new(with_corners_beyond(self.problem, plain, &self.settings, &mut self.smooth)?);
-        let (exchange, settings, nonlinear) = (self.exchange, &self.settings, &self.nonlinear);
+        let decomposition =
+            Arc::new(with_corners_beyond(self.search.problem, plain, &self.search.settings, &mut self.smooth)?);
+        let (exchange, settings, nonlinear) = (self.search.exchange, &self.search.settings, &self.search.nonlinear);
         let (clock, subdomains) = (Instant::now(), decomposition.len());
-        let solution = solve_once(exchange, self.problem, decomposition, settings, nonlinear, self.progress)?;
+        let solution = solve_once(
+            exchange,
+            self.search.problem,
+            decomposition,
+            settings,
+            nonlinear,
+            self.search.progress,
+        )?;
         self.pace = clock.elapsed().as_secs_f64() / subdomains as f64;
-        if self.problem.is_nonlinear() {
-            self.data = at_solution(self.problem, &solution);
-            self.nonlinear.initial = Some(Arc::new(solution.clone()));
-            self.nonlinear.continuation = None;
+        if self.search.problem.is_nonlinear() {
+            self.data = at_solution(self.search.problem, &solution);
+            self.search.nonlinear.initial = Some(Arc::new(solution.clone()));
+            self.search.nonlinear.continuation = None;
         }
         Ok(Found { division, solution })
     }
@@ -215,7 +201,7 @@ impl Search<'_> {
     /// How far data are off between few nodes.
     fn mismatch(&self, decomposition: &Decomposition) -> Result<f64> {
         let seen = Resolution::quick(&self.data, decomposition, FEW);
-        Ok(agreed(self.exchange.as_ref(), seen)?.worst())
+        Ok(agreed(self.search.exchange.as_ref(), seen)?.worst())
     }
 
     /// A slightly finer decomposition: a quarter more subdomains in each direction, at least one; or twice as many, where data
@@ -238,29 +224,29 @@ impl Search<'_> {
 
     /// The estimate of the first solution from a second one, on the rank that has them, and what both missed of the data.
     fn estimate(&mut self, first: &Found, second: &Found, promised: Option<f64>) -> Result<(Option<Estimate>, f64)> {
-        let (exchange, points) = (self.exchange.as_ref(), self.settings.points);
+        let (exchange, points) = (self.search.exchange.as_ref(), self.search.settings.points);
         let compare = |other: &Found| {
             let compare = || difference(&first.solution, &other.solution, points, 0.0);
             agreed(exchange, (exchange.rank() == 0).then(compare).transpose())
         };
         let mut estimate = compare(second)?;
-        let error = self.agreed_error(&estimate);
-        if error > self.tolerance {
+        let error = self.search.agreed_error(&estimate);
+        if error > self.search.tolerance {
             return Ok((estimate, 0.0));
         }
         // Where a resonance is possible good news needs a second source: what coarser solutions promised, or another
         // decomposition.
         let expected = promised.is_some_and(|promised| error >= SURPRISE * promised);
-        if !expected && self.problem.may_resonate() {
+        if !expected && self.search.problem.may_resonate() {
             let other = self.aligned(first.division.one_more(), first.division)?;
             let third = self.solve(other)?;
             let other = compare(&third)?;
-            if self.agreed_error(&other) > error {
+            if self.search.agreed_error(&other) > error {
                 estimate = other;
             }
         }
-        let thorough = Resolution::usual(&self.data, &second.solution.decomposition, self.settings.points);
-        let missed = agreed(self.exchange.as_ref(), thorough)?.missed();
+        let thorough = Resolution::usual(&self.data, &second.solution.decomposition, self.search.settings.points);
+        let missed = agreed(self.search.exchange.as_ref(), thorough)?.missed();
         if let Some(estimate) = &mut estimate {
             estimate.l2 += missed;
             estimate.h1 += missed;
@@ -269,16 +255,9 @@ impl Search<'_> {
         Ok((estimate, missed))
     }
 
-    /// The estimated error on all ranks. One that is not a number is as bad as can be.
-    fn agreed_error(&self, estimate: &Option<Estimate>) -> f64 {
-        let mut error = [estimate.as_ref().map_or(0.0, |e| if e.l2.is_nan() { f64::INFINITY } else { e.l2 })];
-        self.exchange.max(&mut error);
-        error[0]
-    }
-
     /// The order of convergence in the size of the subdomains: as found in the last step, or about the points.
     fn order(&self, before: Option<(f64, Division)>, error: f64, division: Division) -> f64 {
-        let points = self.settings.points as f64;
+        let points = self.search.settings.points as f64;
         match before {
             // An error of one and more says nothing, unless it stays.
             Some((last, coarser)) if (last < 1.0 || error > 0.1) && error > 0.0 => {
@@ -290,7 +269,7 @@ impl Search<'_> {
 
     /// The division that the error asks for.
     fn next(&self, division: Division, finer: Division, error: f64, order: f64) -> Division {
-        let wanted = (error / (AIM * self.tolerance)).powf(1.0 / order);
+        let wanted = (error / (AIM * self.search.tolerance)).powf(1.0 / order);
         let step = if wanted.is_finite() { wanted.clamp(1.0, LONGEST_STEP) } else { LONGEST_STEP };
         let next = division.grown(step, finer);
         self.aligned(next, division).unwrap_or(next)
@@ -300,15 +279,9 @@ impl Search<'_> {
     /// halved with the subdomains at best.
     fn is_hopeless(&self, division: Division, missed: f64) -> bool {
         let subdomains = division.subdomains();
-        let left = (LARGEST / (self.settings.points.pow(2) * subdomains)).max(1) as f64;
-        subdomains >= ENOUGH_SUBDOMAINS && missed / left.sqrt() > self.tolerance
+        let left = (LARGEST / (self.search.settings.points.pow(2) * subdomains)).max(1) as f64;
+        subdomains >= ENOUGH_SUBDOMAINS && missed / left.sqrt() > self.search.tolerance
     }
-}
-
-/// The best solution of a search that has failed.
-fn not_reached(mut solution: Solution, attempts: Vec<Attempt>) -> Solution {
-    (solution.report.attempts, solution.report.status) = (attempts, Status::ToleranceNotReached);
-    solution
 }
 
 /// Whether a solution that is not good enough is not even as good as one with this error, or nobody knows. Only rank 0 knows estimates.
@@ -323,9 +296,4 @@ fn is_concentrated(estimate: &Estimate) -> bool {
     let largest = errors.iter().copied().fold(0.0, f64::max);
     let large = errors.iter().filter(|e| **e > 0.05 * largest).count();
     errors.len() >= MANY && (large as f64) < FEW_PLACES * errors.len() as f64
-}
-
-/// More points, where subdomains are small only where they must be.
-fn splitting_settings(settings: Settings) -> Settings {
-    Settings { points: settings.points + 2, ..settings }
 }

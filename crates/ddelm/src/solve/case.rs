@@ -25,6 +25,7 @@ use crate::solve::estimate::{assess, at_solution};
 use crate::solve::newton::{Nonlinear, solve_once};
 use crate::solve::plan::check_sizes;
 use crate::solve::resolution::Resolution;
+use crate::solve::search::Search;
 use crate::solve::time::{Moment, Time};
 use crate::solve::{consistency, locelm, newton};
 
@@ -265,10 +266,8 @@ impl Case {
         let mut solution = match self.tolerance {
             Some(tolerance) => {
                 let clock = Instant::now();
-                let (problem, settings) = (&self.problem, &self.settings);
-                let (domain, nonlinear) = (&self.domain, &self.nonlinear);
-                let mut solution =
-                    solve_to_tolerance(exchange, problem, domain, settings, nonlinear, tolerance, progress)?;
+                let search = Search::new(exchange, &self.problem, &self.settings, tolerance, progress);
+                let mut solution = solve_to_tolerance(search.with_nonlinear(&self.nonlinear), &self.domain)?;
                 // All that was tried on the way, beside the solve that was kept.
                 solution.report.seconds.estimate = clock.elapsed().as_secs_f64() - solution.report.seconds.total;
                 solution

@@ -23,6 +23,7 @@ pub mod plan;
 mod probe;
 pub mod resolution;
 mod response;
+pub mod search;
 pub mod solver;
 mod splitting;
 mod stacked;

@@ -18,11 +18,10 @@ use std::sync::Arc;
 
 use crate::base::clock::Instant;
 use crate::base::error::{Error, Result};
-use crate::base::progress::Progress;
 use crate::domain::decomposition::Decomposition;
 use crate::domain::division::Count;
-use crate::interface::{Exchange, agreed};
-use crate::method::report::{Attempt, Estimate, Status};
+use crate::interface::agreed;
+use crate::method::report::Estimate;
 use crate::method::settings::{Corners, Settings};
 use crate::problem::model::Problem;
 use crate::solution::evaluate::Solution;
@@ -33,8 +32,9 @@ use crate::solve::kept::Kept;
 use crate::solve::layers::{added_diffusions, boundary_layers};
 use crate::solve::marking::{Marks, is_inner, rings_on_lines};
 use crate::solve::moments::{Moments, with_moments};
-use crate::solve::newton::{Nonlinear, solve_once};
+use crate::solve::newton::{solve_once, solve_with_corners};
 use crate::solve::resolution::{Resolution, Unresolved};
+use crate::solve::search::Search;
 use crate::solve::solver::Solver;
 
 /// Rounds, at most.
@@ -84,16 +84,9 @@ const REFINED: usize = 4;
 /// Points times points times subdomains of the largest solve that is tried, where nothing else is asked for.
 const LARGEST: usize = 4_000_000;
 
-/// The search for a tolerance.
+/// A search that splits subdomains.
 pub(crate) struct Splitting<'a> {
-    pub exchange: &'a Arc<dyn Exchange>,
-    pub problem: &'a Problem,
-    pub settings: Settings,
-    pub nonlinear: Nonlinear,
-    pub tolerance: f64,
-    pub progress: &'a dyn Progress,
-    pub attempts: Vec<Attempt>,
-    pub start: Instant,
+    pub search: Search<'a>,
     pub way: Way,
 }
 
@@ -102,6 +95,8 @@ pub(crate) struct Splitting<'a> {
 pub(crate) struct Way {
     /// The factors of subdomains that may not be split.
     kept: Kept,
+    /// Whether a solution has told where a nonlinear problem wants rings.
+    ringed: bool,
     /// Seconds that a subdomain took in the last solve.
     pace: f64,
     /// How many triangles were split in the last round, and for how many rounds they have become more.
@@ -125,28 +120,31 @@ impl Splitting<'_> {
         let first = self.expect_layers(first)?;
         // A source with layers of its own is not that of a problem with thicker ones.
         let mut decomposition = if steep { first } else { self.follow_layers(first)? };
-        let mut share = SHARE * self.tolerance;
+        let mut share = SHARE * self.search.tolerance;
         let mut best: Option<(Solution, f64)> = None;
         // The last solution without an estimate, and one on about half as many subdomains.
         let (mut last, mut coarse): (Option<Solution>, Option<Solution>) = (None, None);
         // Whether all that is left is to try once more, with more points.
         let mut once_more = false;
         for _ in 0..ROUNDS {
-            let mut solution = match self.solve(self.problem, &decomposition) {
+            let mut solution = match self.solve(self.search.problem, &decomposition) {
                 // What there is no memory for, or no pivot, was not needed for the last solution.
                 Err(Error::Memory { .. } | Error::Compute { .. }) if best.is_some() || last.is_some() => break,
                 solved => solved?,
             };
+            if solution.decomposition.ring_vertices().len() > decomposition.ring_vertices().len() {
+                decomposition = solution.decomposition.as_ref().clone();
+            }
             self.compare_rings(&solution);
             let mut marks = if once_more { Marks::default() } else { self.marks(&solution, share)? };
             let limit = self.limit(decomposition.len() + marks.added());
             if marks.is_empty() && marks.points && limit.is_none() && self.takes_points() {
-                self.attempted(&decomposition, f64::NAN);
-                (last, self.settings.points) = (Some(solution), self.settings.points + MORE_POINTS);
+                self.search.attempted(Count::Total(decomposition.len()), f64::NAN);
+                (last, self.search.settings.points) = (Some(solution), self.search.settings.points + MORE_POINTS);
                 continue;
             }
             if !marks.is_empty() && limit.is_none() {
-                self.attempted(&decomposition, f64::NAN);
+                self.search.attempted(Count::Total(decomposition.len()), f64::NAN);
                 if last.is_some() && coarse.as_ref().is_none_or(|c| decomposition.len() >= 2 * c.decomposition.len()) {
                     coarse = last;
                 }
@@ -163,18 +161,18 @@ impl Splitting<'_> {
                 if best.is_none() {
                     return self.end_without_estimate(solution, coarse.or(last));
                 }
-                self.attempted(&decomposition, f64::NAN);
+                self.search.attempted(Count::Total(decomposition.len()), f64::NAN);
                 break;
             };
-            let error = self.agreed_error(&estimate);
+            let error = self.search.agreed_error(&estimate);
             solution.report.estimate = estimate;
-            self.attempted(&decomposition, error);
-            if error <= AIM * self.tolerance {
-                return Ok(self.end(solution, true));
+            self.search.attempted(Count::Total(decomposition.len()), error);
+            if error <= AIM * self.search.tolerance {
+                return Ok(self.search.end(solution, true));
             }
             let stuck = best.as_ref().is_some_and(|(_, least)| error > 0.5 * least);
             // Tails that do not tell the error are asked for less.
-            share *= (0.3 * self.tolerance / error).clamp(0.03, 0.3);
+            share *= (0.3 * self.search.tolerance / error).clamp(0.03, 0.3);
             marks = self.marks(&solution, share)?;
             if best.as_ref().is_none_or(|(_, least)| error < *least) {
                 best = Some((solution, error));
@@ -187,8 +185,8 @@ impl Splitting<'_> {
                 if once_more || !self.takes_points() {
                     break;
                 }
-                once_more = best.as_ref().is_some_and(|(_, least)| *least <= self.tolerance);
-                self.settings.points += MORE_POINTS;
+                once_more = best.as_ref().is_some_and(|(_, least)| *least <= self.search.tolerance);
+                self.search.settings.points += MORE_POINTS;
                 continue;
             }
             decomposition = self.next(&decomposition, &marks)?;
@@ -198,7 +196,7 @@ impl Splitting<'_> {
 
     /// Whether there can be more points.
     fn takes_points(&self) -> bool {
-        self.settings.points + MORE_POINTS <= MOST_POINTS
+        self.search.settings.points + MORE_POINTS <= MOST_POINTS
     }
 
     /// The estimate, if there is memory and time for it. Time is taken where there is nothing else to compare with.
@@ -223,51 +221,42 @@ impl Splitting<'_> {
         if let Some(coarse) = coarse {
             solution.report.estimate = self.estimate_by(&solution, &coarse)?;
         }
-        let error = self.agreed_error(&solution.report.estimate);
-        self.attempted(&solution.decomposition, error);
-        Ok(self.end(solution, false))
+        let error = self.search.agreed_error(&solution.report.estimate);
+        self.search.attempted(Count::Total(solution.decomposition.len()), error);
+        Ok(self.search.end(solution, false))
     }
 
     /// The best solution there is: by its estimate, or the last one, which has none.
     fn give_up(self, best: Option<(Solution, f64)>, last: Option<Solution>) -> Result<Solution> {
-        let reached = best.as_ref().is_some_and(|(_, error)| *error <= self.tolerance);
+        let reached = best.as_ref().is_some_and(|(_, error)| *error <= self.search.tolerance);
         let solution = best.map(|(solution, _)| solution).or(last).expect("there was a round");
-        Ok(self.end(solution, reached))
-    }
-
-    fn end(self, mut solution: Solution, reached: bool) -> Solution {
-        solution.report.attempts = self.attempts;
-        if !reached {
-            solution.report.status = Status::ToleranceNotReached;
-        }
-        solution
-    }
-
-    fn attempted(&mut self, decomposition: &Decomposition, estimate: f64) {
-        let (subdomains, points) = (Count::Total(decomposition.len()), self.settings.points);
-        self.attempts.push(Attempt { subdomains, points, estimate });
+        Ok(self.search.end(solution, reached))
     }
 
     fn solve(&mut self, problem: &Problem, decomposition: &Decomposition) -> Result<Solution> {
         let clock = Instant::now();
-        let problem = agreed(self.exchange.as_ref(), with_moments(problem, decomposition, self.settings.points))?;
+        let problem =
+            agreed(self.search.exchange.as_ref(), with_moments(problem, decomposition, self.search.settings.points))?;
         let decomposition = Arc::new(decomposition.clone());
         let subdomains = decomposition.len();
-        let (settings, nonlinear) = (&self.settings, &self.nonlinear);
-        let solved = if problem.is_nonlinear() {
-            solve_once(self.exchange, &problem, decomposition, settings, nonlinear, self.progress)
+        let (settings, nonlinear) = (&self.search.settings, &self.search.nonlinear);
+        let solved = if !problem.is_nonlinear() {
+            let (kept, exchange) = (&self.way.kept, self.search.exchange.clone());
+            Solver::once_with(kept, exchange, &problem, decomposition, settings, self.search.progress)
+        } else if self.way.ringed {
+            solve_once(self.search.exchange, &problem, decomposition, settings, nonlinear, self.search.progress)
         } else {
-            let kept = &self.way.kept;
-            Solver::once_with(kept, self.exchange.clone(), &problem, decomposition, settings, self.progress)
+            solve_with_corners(self.search.exchange, &problem, decomposition, settings, nonlinear, self.search.progress)
         };
+        self.way.ringed = true;
         self.way.pace = clock.elapsed().as_secs_f64() / subdomains as f64;
         solved
     }
 
     /// Without the rings that the source has no use for: see [`rings_on_lines`].
     fn without_rings_on_lines(&self, decomposition: Decomposition) -> Result<Decomposition> {
-        let found = rings_on_lines(self.problem.source.as_ref(), &decomposition, self.settings.points);
-        let rings = agreed(self.exchange.as_ref(), found)?;
+        let found = rings_on_lines(self.search.problem.source.as_ref(), &decomposition, self.search.settings.points);
+        let rings = agreed(self.search.exchange.as_ref(), found)?;
         let marks = self.allowed(Marks { rings, ..Marks::default() });
         if marks.is_empty() { Ok(decomposition) } else { marks.applied(&decomposition) }
     }
@@ -276,17 +265,17 @@ impl Splitting<'_> {
     fn follow_data(&mut self, mut decomposition: Decomposition) -> Result<(Decomposition, bool)> {
         let mut steep = false;
         // Data of a nonlinear problem are not known before its solution.
-        let rounds = if self.problem.is_nonlinear() { 0 } else { DATA_ROUNDS };
+        let rounds = if self.search.problem.is_nonlinear() { 0 } else { DATA_ROUNDS };
         for _ in 0..rounds {
-            let share = (SINGULAR_SHARE * self.tolerance).max(ROUNDING);
-            let points = self.settings.points;
-            let seen = with_moments(self.problem, &decomposition, points)
+            let share = (SINGULAR_SHARE * self.search.tolerance).max(ROUNDING);
+            let points = self.search.settings.points;
+            let seen = with_moments(self.search.problem, &decomposition, points)
                 .and_then(|problem| Resolution::with_means(&problem, &decomposition, points, share));
-            let Resolution { fields, mut unresolved } = agreed(self.exchange.as_ref(), seen)?;
+            let Resolution { fields, mut unresolved } = agreed(self.search.exchange.as_ref(), seen)?;
             steep |= fields.iter().any(|field| field.serious && field.key == "equation.source");
             // What is smooth is resolved where u is. Of what is singular at an end u, which is smoother, does not tell.
             let is_singular = |u: &Unresolved| u.weight > share && u.tails.iter().any(Tail::is_singular);
-            let is_wrong = |u: &Unresolved| u.weight > DATA_SHARE * self.tolerance && u.serious;
+            let is_wrong = |u: &Unresolved| u.weight > DATA_SHARE * self.search.tolerance && u.serious;
             unresolved.retain(|u| is_singular(u) || is_wrong(u));
             let marks = self.allowed(Marks::of_data(&decomposition, &unresolved));
             if marks.is_empty() || self.limit(decomposition.len() + marks.added()).is_some() {
@@ -299,15 +288,15 @@ impl Splitting<'_> {
 
     /// Splits toward the sides that the equation may have layers at, see [`boundary_layers`], and those that the source is singular at.
     fn expect_layers(&mut self, mut decomposition: Decomposition) -> Result<Decomposition> {
-        let rounds = if self.problem.is_nonlinear() { 0 } else { DATA_ROUNDS };
-        let share = (SHARE * self.tolerance).max(ROUNDING);
+        let rounds = if self.search.problem.is_nonlinear() { 0 } else { DATA_ROUNDS };
+        let share = (SHARE * self.search.tolerance).max(ROUNDING);
         let [x0, x1, y0, y1] = decomposition.bounding_box();
         let mut size = None;
         for _ in 0..rounds {
-            let points = self.settings.points;
-            let found = boundary_layers(self.problem, &decomposition, points)
-                .and_then(|layers| Ok((layers, Moments::new(self.problem, &decomposition, points)?)));
-            let (mut tails, moments) = agreed(self.exchange.as_ref(), found)?;
+            let points = self.search.settings.points;
+            let found = boundary_layers(self.search.problem, &decomposition, points)
+                .and_then(|layers| Ok((layers, Moments::new(self.search.problem, &decomposition, points)?)));
+            let (mut tails, moments) = agreed(self.search.exchange.as_ref(), found)?;
             // Layers are as high as u, whatever that is.
             let size = *size.get_or_insert_with(|| moments.size((x1 - x0).min(y1 - y0)));
             let height = if size > 0.0 { size } else { 1.0 };
@@ -324,17 +313,17 @@ impl Splitting<'_> {
 
     /// Splits toward layers that are thinner than subdomains: see [`added_diffusions`].
     fn follow_layers(&mut self, mut decomposition: Decomposition) -> Result<Decomposition> {
-        let share = ROUGH.max(SHARE * self.tolerance);
-        let stages = agreed(self.exchange.as_ref(), added_diffusions(self.problem, &decomposition))?;
+        let share = ROUGH.max(SHARE * self.search.tolerance);
+        let stages = agreed(self.search.exchange.as_ref(), added_diffusions(self.search.problem, &decomposition))?;
         for added in stages {
-            let equation = self.problem.equation.plus_diffusion(added).expect("what has layers has diffusion");
-            let thicker = Problem { equation, ..self.problem.clone() };
+            let equation = self.search.problem.equation.plus_diffusion(added).expect("what has layers has diffusion");
+            let thicker = Problem { equation, ..self.search.problem.clone() };
             for _ in 0..LAYER_ROUNDS {
                 let solution = match self.solve(&thicker, &decomposition) {
                     Err(Error::Memory { .. } | Error::Compute { .. }) => return Ok(decomposition),
                     solved => solved?,
                 };
-                self.attempted(&decomposition, f64::NAN);
+                self.search.attempted(Count::Total(decomposition.len()), f64::NAN);
                 let marks = self.marks(&solution, share)?;
                 if self.limit(decomposition.len() + marks.added()).is_some() {
                     return Ok(decomposition);
@@ -359,20 +348,19 @@ impl Splitting<'_> {
             && let Some(quadrilaterals) = decomposition.in_quadrilaterals()?
         {
             self.way.triangles = (0, 0);
-            return with_corners(self.problem, quadrilaterals, &self.settings);
+            return with_corners(self.search.problem, quadrilaterals, &self.search.settings);
         }
         marks.applied(decomposition)
     }
 
-    /// Whether a solve on so many subdomains would take longer than there is time. Ranks have different clocks.
+    /// Whether a solve on so many subdomains would take longer than there is time.
     fn is_late(&self, subdomains: usize) -> bool {
-        let end = self.start.elapsed().as_secs_f64() + self.way.pace * subdomains as f64;
-        self.exchange.any(self.settings.max_seconds.is_some_and(|most| end > most))
+        self.search.is_late(self.way.pace * subdomains as f64)
     }
 
     /// What a solve on so many subdomains, and its estimate, would be too much for.
     fn limit(&self, subdomains: usize) -> Option<Limit> {
-        let Settings { points, max_subdomains, .. } = self.settings;
+        let Settings { points, max_subdomains, .. } = self.search.settings;
         let many = max_subdomains.map_or_else(|| subdomains * points * points > LARGEST, |most| subdomains > most);
         match (self.is_late((1 + REFINED) * subdomains), many) {
             (true, _) => Some(Limit::Time),
@@ -384,10 +372,11 @@ impl Splitting<'_> {
     /// The subdomains with tails above their share of the size of u, and how each is to be split.
     fn marks(&self, solution: &Solution, share: f64) -> Result<Marks> {
         // Only rank 0 has the whole solution.
-        let points = self.settings.points;
-        let moments = agreed(self.exchange.as_ref(), Moments::new(self.problem, &solution.decomposition, points))?;
+        let points = self.search.settings.points;
+        let moments =
+            agreed(self.search.exchange.as_ref(), Moments::new(self.search.problem, &solution.decomposition, points))?;
         let mut found = Vec::new();
-        if self.exchange.rank() == 0 {
+        if self.search.exchange.rank() == 0 {
             found = solution.tails(points);
             moments.add_tails(&mut found, points);
         }
@@ -398,14 +387,14 @@ impl Splitting<'_> {
         if self.way.inner.1 {
             marks = marks.with_points(&solution.decomposition);
         }
-        Ok(Marks::read(&self.exchange.broadcast(0, &marks.written())))
+        Ok(Marks::read(&self.search.exchange.broadcast(0, &marks.written())))
     }
 
     /// Compares the tails of inner rings with those of the solution before. Where u has no length of its own the rings of smaller elements are
     /// the same, and have the same tails: they want more points. Only rank 0 has the whole solution, and marks.
     fn compare_rings(&mut self, solution: &Solution) {
-        let asked = self.exchange.rank() == 0 && !solution.decomposition.ring_vertices().is_empty();
-        let tails = if asked { solution.tails(self.settings.points) } else { Vec::new() };
+        let asked = self.search.exchange.rank() == 0 && !solution.decomposition.ring_vertices().is_empty();
+        let tails = if asked { solution.tails(self.search.settings.points) } else { Vec::new() };
         let size = tails.iter().map(|t| t.size).fold(0.0, f64::max);
         let inner = tails.iter().enumerate().filter(|(s, _)| is_inner(&solution.decomposition, *s));
         let tail = inner.flat_map(|(_, t)| &t.directions).map(|tail| tail.last).fold(0.0, f64::max);
@@ -415,7 +404,7 @@ impl Splitting<'_> {
 
     /// Rings that were asked for stay.
     fn allowed(&self, marks: Marks) -> Marks {
-        let rings = if self.settings.corners == Corners::Auto { marks.rings } else { Vec::new() };
+        let rings = if self.search.settings.corners == Corners::Auto { marks.rings } else { Vec::new() };
         Marks { rings, ..marks }
     }
 
@@ -424,33 +413,27 @@ impl Splitting<'_> {
     fn estimate(&self, solution: &Solution) -> Result<Option<Estimate>> {
         // The second solution takes the most memory of all.
         self.way.kept.clear();
-        let points = self.settings.points;
-        let settings = second_settings(&self.settings, points - points / 8);
+        let points = self.search.settings.points;
+        let settings = second_settings(&self.search.settings, points - points / 8);
         let finer = Arc::new(solution.decomposition.refined()?);
-        let problem = agreed(self.exchange.as_ref(), with_moments(self.problem, &finer, settings.points))?;
+        let problem =
+            agreed(self.search.exchange.as_ref(), with_moments(self.search.problem, &finer, settings.points))?;
         let missed = Resolution::usual(&at_solution(&problem, solution), &finer, settings.points);
-        let missed = agreed(self.exchange.as_ref(), missed)?.missed();
+        let missed = agreed(self.search.exchange.as_ref(), missed)?.missed();
         let nonlinear = from_solution(&problem, solution);
-        let better = solve_once(self.exchange, &problem, finer, &settings, &nonlinear, self.progress)?;
+        let better = solve_once(self.search.exchange, &problem, finer, &settings, &nonlinear, self.search.progress)?;
         let compare = || difference(solution, &better, points, missed);
-        agreed(self.exchange.as_ref(), (self.exchange.rank() == 0).then(compare).transpose())
+        agreed(self.search.exchange.as_ref(), (self.search.exchange.rank() == 0).then(compare).transpose())
     }
 
     /// The difference to a coarser solution, and what is missed of the data: found at once, and no proof.
     fn estimate_by(&self, solution: &Solution, coarse: &Solution) -> Result<Option<Estimate>> {
-        let (decomposition, points) = (&solution.decomposition, self.settings.points);
-        let problem = agreed(self.exchange.as_ref(), with_moments(self.problem, decomposition, points))?;
+        let (decomposition, points) = (&solution.decomposition, self.search.settings.points);
+        let problem = agreed(self.search.exchange.as_ref(), with_moments(self.search.problem, decomposition, points))?;
         let missed = Resolution::usual(&at_solution(&problem, solution), decomposition, points);
-        let missed = agreed(self.exchange.as_ref(), missed)?.missed();
-        let compare = || difference(solution, coarse, self.settings.points, missed);
-        agreed(self.exchange.as_ref(), (self.exchange.rank() == 0).then(compare).transpose())
-    }
-
-    /// The estimated error on all ranks. One that is not a number is as bad as can be.
-    fn agreed_error(&self, estimate: &Option<Estimate>) -> f64 {
-        let mut error = [estimate.as_ref().map_or(0.0, |e| if e.l2.is_nan() { f64::INFINITY } else { e.l2 })];
-        self.exchange.max(&mut error);
-        error[0]
+        let missed = agreed(self.search.exchange.as_ref(), missed)?.missed();
+        let compare = || difference(solution, coarse, self.search.settings.points, missed);
+        agreed(self.search.exchange.as_ref(), (self.search.exchange.rank() == 0).then(compare).transpose())
     }
 }
 
