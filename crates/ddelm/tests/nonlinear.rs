@@ -147,29 +147,83 @@ boundary = { dirichlet = "log(cos(y)/cos(x))" }
 exact = { u = "log(cos(y)/cos(x))" }
 "#;
 
-/// `-Laplacian u = exp(u)` with `u = log(8 b) - 2 log(1 + b r^2)`: on the unit disk it vanishes on the boundary for
-/// `b = 3 +- sqrt(8)`.
-/// `r^(2/3)` at the corner of an L-shape, with a diffusion that does not depend on u: fixed subdomains, and a tolerance.
+const RE_ENTRANT: &str = r#"
+domain = { polygon = [[0, 0], [1, 0], [1, 1], [-1, 1], [-1, -1], [0, -1]] }
+[functions]
+w = "hypot(x, y)^(2/3)*sin(2/3*(0.75*pi + atan2(-(x + y), y - x)))"
+squared = "4/9*hypot(x, y)^(-2/3)"
+[boundary]
+dirichlet = "w"
+[exact]
+u = "w"
+[discretization]
+points = 16
+size = 0.5
+"#;
+
+/// `r^(2/3)` at the corner of an L-shape: fixed subdomains, and a tolerance.
 #[test]
-fn corners_have_rings_where_the_diffusion_does_not_depend_on_u() {
-    let text = "[domain]\npolygon = [[0,0], [1,0], [1,1], [-1,1], [-1,-1], [0,-1]]\n[functions]\n\
-        w = \"hypot(x, y)^(2/3)*sin(2/3*(0.75*pi + atan2(-(x + y), y - x)))\"\n\
-        [equation]\nreaction = \"u^2\"\nsource = \"w^3\"\n[boundary]\ndirichlet = \"w\"\n[exact]\nu = \"w\"\n";
-    let fixed = solve(&format!("{text}[discretization]\npoints = 16\nsize = 0.5\n"));
-    let tolerance = solve(&format!("{text}[discretization]\ntolerance = 1e-9\n"));
-    let none = solve(&format!("{text}[discretization]\npoints = 16\nsize = 0.5\ncorners = \"none\"\n"));
-    let [fixed, tolerance, none] = [fixed, tolerance, none]
-        .map(|solution| (solution.report.rings, solution.report.subdomains, solution.report.errors.unwrap().l2));
+fn corners_have_rings() {
+    let text = format!("{RE_ENTRANT}[equation]\nreaction = \"u^2\"\nsource = \"w^3\"\n");
+    let found = |text: &str, settings: &[&str]| {
+        let file = settings.iter().fold(ProblemFile::new(text), |file, setting| file.set(*setting));
+        let report = file.case().unwrap().solve(&Silent).unwrap().report;
+        (report.rings, report.subdomains, report.errors.unwrap().l2)
+    };
+    let fixed = found(&text, &[]);
     assert!(fixed.0 == 1 && fixed.2 < 1e-11, "{fixed:?}");
-    assert!(tolerance.0 == 1 && tolerance.1 < 100 && tolerance.2 < 1e-9, "{tolerance:?}");
+    let none = found(&text, &["discretization.corners=none"]);
     assert!(none.0 == 0 && none.2 > 1e-5, "{none:?}");
-    let by_state = text.replace("reaction", "diffusion = \"1 + u^2\"\nreaction") + "[discretization]\npoints = 8\n";
-    let by_slopes = text.replace("u^2", "u^2 + 1e-9*ux^2") + "[discretization]\npoints = 8\n";
-    assert_eq!(solve(&by_slopes).report.rings, 0);
-    let refused = ProblemFile::new(&by_state).set("discretization.corners=all").case().unwrap().solve(&Silent);
-    assert!(refused.err().unwrap().to_string().contains("neither the diffusion depends on u"));
+    let free = text.replace("points = 16\nsize = 0.5", "tolerance = 1e-9");
+    let tolerance = found(&free, &[]);
+    assert!(tolerance.0 == 1 && tolerance.1 < 100 && tolerance.2 < 1e-9, "{tolerance:?}");
 }
 
+/// A diffusion that depends on u has exponents that are known once u is, and what depends on its gradient has none.
+#[test]
+fn corners_have_rings_where_the_diffusion_depends_on_u() {
+    let text = format!("{RE_ENTRANT}[equation]\ndiffusion = \"1 + u^2\"\nsource = \"-2*w*squared\"\n");
+    let solution = check("1 + u^2 at a corner", &text, 1e-10);
+    assert!(solution.report.rings >= 1);
+    let tolerance = solve(&text.replace("points = 16\nsize = 0.5", "tolerance = 1e-9"));
+    assert!(tolerance.report.subdomains < 150, "{} subdomains", tolerance.report.subdomains);
+    assert!(tolerance.report.errors.unwrap().l2 < 1e-9 && tolerance.report.rings >= 1);
+    let refused = ProblemFile::new(&text).set("discretization.corners=all").case().unwrap().solve(&Silent);
+    assert!(refused.err().unwrap().to_string().contains("neither the diffusion depends on u"));
+    let by_slopes = text.replace("1 + u^2", "1 + u^2 + 1e-9*ux^2").replace("points = 16", "points = 8");
+    assert_eq!(solve(&by_slopes).report.rings, 0);
+}
+
+/// `-Laplacian u = 5 exp(u)`, u = 0: the data do not fit at the corners of a square, as `f = 1` does not.
+#[test]
+fn right_angles_have_rings_where_the_solution_needs_them() {
+    let text = format!("{SQUARE}[equation]\nsource = \"5*exp(u)\"\n[boundary]\ndirichlet = 0\n");
+    let found = |corners: &str| {
+        let solution = ProblemFile::new(&text).set(corners).case().unwrap().solve(&Silent).unwrap();
+        println!("{corners}: {:?}, {:?}", solution.report.estimate.as_ref().unwrap().l2, newton(&solution));
+        solution
+    };
+    let [auto, all, none] = ["auto", "all", "none"].map(|which| found(&format!("discretization.corners={which}")));
+    assert_eq!([&auto, &all, &none].map(|solution| solution.report.rings), [4, 4, 0]);
+    assert!(auto.report.estimate.as_ref().unwrap().l2 < 1e-11);
+    let distance = |other: &Solution| auto.distance(other, 24).unwrap().l2;
+    assert!(distance(&all) < 1e-12 && distance(&none) > 1e-8, "{:e} {:e}", distance(&all), distance(&none));
+    assert!(newton(&auto).factorizations <= FACTORIZATIONS);
+}
+
+/// Cases whose solution is smooth have no rings, however few points there are.
+#[test]
+fn smooth_solutions_have_no_rings() {
+    for points in [10, 16, 20] {
+        let square = SQUARE.replace("points = 16", &format!("points = {points}"));
+        for (name, text) in cases() {
+            assert_eq!(solve(&format!("{square}{text}")).report.rings, 0, "{name}, {points} points");
+        }
+    }
+}
+
+/// `-Laplacian u = exp(u)` with `u = log(8 b) - 2 log(1 + b r^2)`: on the unit disk it vanishes on the boundary for
+/// `b = 3 +- sqrt(8)`.
 fn bratu(domain: &str, upper: bool) -> String {
     let (b, initial) =
         if upper { ("3 + sqrt(8)", "[nonlinear]\ninitial = \"3.8*(1 - x^2 - y^2)\"\n") } else { ("3 - sqrt(8)", "") };

@@ -57,18 +57,21 @@ pub fn may_have_rings(problem: &Problem, settings: &Settings) -> bool {
 
 /// Rings belong to the default method with its own nodes and weights, and to problems whose exponents are known before they are solved.
 fn is_able(problem: &Problem, settings: &Settings) -> bool {
+    is_able_once_solved(problem, settings) && !diffuses_by_state(problem)
+}
+
+/// The same where a solution is known. Gradients are infinite where rings end, so that nothing may depend on them.
+fn is_able_once_solved(problem: &Problem, settings: &Settings) -> bool {
     settings.method == Method::Schur
         && settings.nodes() != Nodes::Uniform
         && settings.weights.is_none()
-        && has_known_exponents(problem)
+        && !problem.depends_on().slopes
 }
 
-/// Whether exponents are those of a diffusion that is known, and nothing depends on gradients, which are infinite where rings end.
-fn has_known_exponents(problem: &Problem) -> bool {
+/// Whether the diffusion, and with it every exponent, depends on the solution.
+fn diffuses_by_state(problem: &Problem) -> bool {
     let by_state = |field: &FieldRef| field.depends_on().state;
-    let diffuses_by_state =
-        || problem.equation.leading().is_some_and(|a| a.by_rows().into_iter().flatten().flatten().any(by_state));
-    !problem.depends_on().slopes && !diffuses_by_state()
+    problem.equation.leading().is_some_and(|a| a.by_rows().into_iter().flatten().flatten().any(by_state))
 }
 
 /// What is known of a nonlinear problem before it is solved: its equation without what depends on the solution, for exponents are those of
@@ -97,7 +100,7 @@ pub fn with_corners_beyond(
     if !is_able(problem, settings) {
         let problem = "rings belong to the default method with its own nodes and weights, and to problems in which neither the diffusion \
                        depends on u nor anything on its gradient";
-        return Err(Error::input("discretization.corners", &settings.corners, problem, "use corners = \"none\""));
+        return Err(Error::input("discretization.corners", &settings.corners, problem, "use corners = \"auto\""));
     }
     if problem.equation.order() > 2 {
         return plate::split_toward_corners(problem, decomposition, &settings.corners);
@@ -108,6 +111,24 @@ pub fn with_corners_beyond(
     }
 }
 
+/// The decomposition on which a nonlinear problem was solved with fewer points, with rings where its data at that solution ask for them: at
+/// right angles, and where exponents depend on the solution. `None` if it has them all.
+pub fn with_corners_at(
+    problem: &Problem,
+    solution: &FieldRef,
+    solved: &Decomposition,
+    settings: &Settings,
+) -> Result<Option<Decomposition>> {
+    if settings.corners != Corners::Auto || !is_able_once_solved(problem, settings) {
+        return Ok(None);
+    }
+    let base = solved.without_rings().unwrap_or(solved);
+    let same = if diffuses_by_state(problem) { f64::INFINITY } else { SAME };
+    let found = singular_vertices_of(&problem.at_state(solution), base, settings, &mut Vec::new(), same)?;
+    let known = found.len() <= solved.ring_vertices().len();
+    Ok(if known { None } else { Some(base.with_rings_about(&found)?) })
+}
+
 /// The vertices of a decomposition that get rings; none of those that are known to be smooth.
 pub fn singular_vertices(
     problem: &Problem,
@@ -115,12 +136,24 @@ pub fn singular_vertices(
     settings: &Settings,
     smooth: &mut Vec<Point>,
 ) -> Result<Vec<RingVertex>> {
+    singular_vertices_of(problem, decomposition, settings, smooth, SAME)
+}
+
+/// [`singular_vertices`], where coefficients that differ by more than `same`, relative to them, are those of two materials. What depends on a
+/// solution differs from one element to the next by what they have not resolved of it.
+fn singular_vertices_of(
+    problem: &Problem,
+    decomposition: &Decomposition,
+    settings: &Settings,
+    smooth: &mut Vec<Point>,
+    same: f64,
+) -> Result<Vec<RingVertex>> {
     let corners = &settings.corners;
     if *corners == Corners::None {
         return Ok(Vec::new());
     }
     let around = around(decomposition);
-    let search = Search { problem, decomposition, tensors: tensors(problem, decomposition)? };
+    let search = Search { problem, decomposition, tensors: tensors(problem, decomposition)?, same };
     let mut found = Vec::new();
     if let Corners::Points(points) = corners {
         for &p in points {
@@ -303,6 +336,8 @@ struct Search<'a> {
     problem: &'a Problem,
     decomposition: &'a Decomposition,
     tensors: Tensors,
+    /// Coefficients that differ by more than this, relative to them, from one element to the next are those of two materials.
+    same: f64,
 }
 
 impl Search<'_> {
@@ -319,7 +354,7 @@ impl Search<'_> {
         let same = |a: (usize, usize), b: (usize, usize)| {
             let (p, q) = (self.tensor(a), self.tensor(b));
             let size = p.iter().chain(&q).fold(0.0f64, |size, v| size.max(v.abs()));
-            let close = p.iter().zip(&q).all(|(p, q)| (p - q).abs() <= SAME * size);
+            let close = p.iter().zip(&q).all(|(p, q)| (p - q).abs() <= self.same * size);
             close && self.place(a).region == self.place(b).region
         };
         let mut numbers = vec![0];

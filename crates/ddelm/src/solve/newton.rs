@@ -11,7 +11,7 @@
 //!
 //! All that is far from the solution is done with fewer points (nested iteration): their solution is so near to the one that is
 //! wanted that one or two factorizations with all points are enough. Where fewer points do not converge, all points start from the
-//! beginning.
+//! beginning. Where their solution shows that corners want rings, all points have them.
 //!
 //! A parameter may be followed from an easy value to the one that is wanted (`solve/newton/continuation.rs`).
 //!
@@ -35,6 +35,7 @@ use crate::method::settings::{InterfaceSolver, Settings, Sharing};
 use crate::problem::field::FieldRef;
 use crate::problem::model::Problem;
 use crate::solution::evaluate::Solution;
+use crate::solve::corners::with_corners_at;
 use crate::solve::initial;
 use crate::solve::plan::Plan;
 use crate::solve::solver::Solver;
@@ -117,20 +118,22 @@ pub fn solve_once(
     if !problem.is_nonlinear() {
         return Solver::once(exchange.clone(), problem, decomposition, settings, progress);
     }
-    check(exchange.as_ref(), settings)?;
-    nonlinear.validate()?;
-    let mut newton = Newton::on(exchange, problem, decomposition, settings, nonlinear, progress)?;
-    if let Some((guess, way, start)) = newton.begin(problem)? {
-        let target = nonlinear.target(problem)?;
-        match newton.run(&target, guess, nonlinear.max_steps, nonlinear.tolerance) {
-            Ok(run) if run.converged => return newton.finish(Reached { run, way, lost: None }, Some(start)),
-            Err(Error::Interrupted) => return Err(Error::Interrupted),
-            // Fewer points were too few: all over again.
-            Ok(_) | Err(_) => {}
-        }
+    Newton::on(exchange, problem, decomposition, settings, nonlinear, progress)?.solve(problem, false)
+}
+
+/// [`solve_once`] on a decomposition that gets rings where the solution of a nonlinear problem needs them. The solution has it.
+pub fn solve_with_corners(
+    exchange: &Arc<dyn Exchange>,
+    problem: &Problem,
+    decomposition: Arc<Decomposition>,
+    settings: &Settings,
+    nonlinear: &Nonlinear,
+    progress: &dyn Progress,
+) -> Result<Solution> {
+    if !problem.is_nonlinear() {
+        return Solver::once(exchange.clone(), problem, decomposition, settings, progress);
     }
-    let reached = newton.reach(problem)?;
-    newton.finish(reached, None)
+    Newton::on(exchange, problem, decomposition, settings, nonlinear, progress)?.solve(problem, true)
 }
 
 impl Nonlinear {
@@ -211,15 +214,37 @@ impl<'a> Newton<'a> {
         nonlinear: &'a Nonlinear,
         progress: &'a dyn Progress,
     ) -> Result<Self> {
+        check(exchange.as_ref(), settings)?;
+        nonlinear.validate()?;
         let plan = Plan::on(exchange.clone(), problem, decomposition, settings)?;
         let seconds = Seconds { assemble: plan.seconds, ..Seconds::default() };
         Ok(Newton { plan, nonlinear, progress, tables: TableCache::default(), factorizations: 0, seconds })
     }
 
+    /// Solves, with fewer points first; on more rings where their solution asks for them.
+    fn solve(mut self, problem: &Problem, rings: bool) -> Result<Solution> {
+        if let Some((guess, way, start)) = self.begin(problem, rings)? {
+            let target = self.nonlinear.target(problem)?;
+            match self.run(&target, guess, self.nonlinear.max_steps, self.nonlinear.tolerance) {
+                Ok(run) if run.converged => return self.finish(Reached { run, way, lost: None }, Some(start)),
+                Err(Error::Interrupted) => return Err(Error::Interrupted),
+                // Fewer points were too few: all over again.
+                Ok(_) | Err(_) => {}
+            }
+        }
+        let reached = self.reach(problem)?;
+        self.finish(reached, None)
+    }
+
     /// A solution with fewer points in the basis of all, the values of a continuation on the way there, and what it took. None
     /// where it is not worth it, or does not converge.
-    fn begin(&mut self, problem: &Problem) -> Result<Option<(InBasis, Vec<ContinuationStep>, NewtonStart)>> {
-        let Plan { exchange, decomposition, settings, .. } = self.plan.as_ref();
+    fn begin(
+        &mut self,
+        problem: &Problem,
+        rings: bool,
+    ) -> Result<Option<(InBasis, Vec<ContinuationStep>, NewtonStart)>> {
+        let plan = self.plan.clone();
+        let Plan { exchange, decomposition, settings, .. } = plan.as_ref();
         let points = (FEWER * settings.points as f64).round() as usize;
         if !self.nonlinear.nested || points < FEWEST {
             return Ok(None);
@@ -232,19 +257,38 @@ impl<'a> Newton<'a> {
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             Ok(_) | Err(_) => return Ok(None),
         };
-        let (spent, clock) = (few.seconds, Instant::now());
-        let guess = self.plan.fit(&problem.equation)?.carried_over(decomposition, &reached.run.iterate)?;
+        let (way, clock) = (reached.way.clone(), Instant::now());
         let start = NewtonStart { points, steps: reached.run.steps.len(), factorizations: few.factorizations };
-        self.spend(spent, Seconds::default());
-        self.seconds.assemble += clock.elapsed().as_secs_f64();
-        Ok(Some((guess, reached.way, start)))
+        let iterate = reached.run.iterate.clone();
+        let guess = match if rings { few.rings(problem, reached)? } else { None } {
+            None => {
+                let guess = self.plan.fit(&problem.equation)?.carried_over(decomposition, &iterate)?;
+                self.seconds.assemble += clock.elapsed().as_secs_f64();
+                guess
+            }
+            Some((ringed, solution)) => {
+                self.plan = Plan::on(exchange.clone(), problem, Arc::new(ringed), settings)?;
+                self.initial(problem, Some(&solution))?
+            }
+        };
+        self.spend(few.seconds, Seconds::default());
+        Ok(Some((guess, way, start)))
+    }
+
+    /// The decomposition with the rings that the data ask for where Newton's method has arrived, if there are any more, and the solution there.
+    fn rings(&mut self, problem: &Problem, reached: Reached) -> Result<Option<(Decomposition, FieldRef)>> {
+        let target = self.nonlinear.target(problem)?;
+        let solution: FieldRef = Arc::new(self.finish(reached, None)?);
+        let Plan { decomposition, settings, .. } = self.plan.as_ref();
+        let ringed = with_corners_at(&target, &solution, decomposition, settings)?;
+        Ok(ringed.map(|ringed| (ringed, solution)))
     }
 
     /// Solves from the initial guess, by way of a continuation where there is one.
     fn reach(&mut self, problem: &Problem) -> Result<Reached> {
         match &self.nonlinear.continuation {
             None => {
-                let guess = self.initial(problem)?;
+                let guess = self.initial(problem, self.nonlinear.initial.as_ref())?;
                 let run = self.run(problem, guess, self.nonlinear.max_steps, self.nonlinear.tolerance)?;
                 Ok(Reached { run, way: Vec::new(), lost: None })
             }
@@ -256,9 +300,9 @@ impl<'a> Newton<'a> {
         Tabulated { decomposition: &self.plan.decomposition, known, tables: &self.tables }
     }
 
-    /// The initial guess.
-    fn initial(&mut self, problem: &Problem) -> Result<InBasis> {
-        let guess = initial::guess(problem, self.nonlinear.initial.as_ref());
+    /// The initial guess, from the one that is given.
+    fn initial(&mut self, problem: &Problem, given: Option<&FieldRef>) -> Result<InBasis> {
+        let guess = initial::guess(problem, given);
         let solution = Solver::once_planned(self.plan.with(&guess)?, &guess, 0.0, self.progress)?;
         self.factorizations += 1;
         self.spend(solution.report.seconds, Seconds::default());
