@@ -32,9 +32,30 @@ pub fn degree_of(count_at_most: usize) -> Option<usize> {
 pub fn column(k: usize, a: usize, x: &[f64], y: &[f64], out: &mut [f64]) {
     let [i, j] = ORDERS[k].map(usize::from);
     let [p, q] = ORDERS[a].map(usize::from);
-    let (along_x, along_y) = (derivative(i, p), derivative(j, q));
-    for (out, (x, y)) in out.iter_mut().zip(x.iter().zip(y)) {
-        *out = horner(&along_x, 2.0 * x - 1.0) * horner(&along_y, 2.0 * y - 1.0);
+    if p > i || q > j {
+        out.fill(0.0);
+        return;
+    }
+    out.fill(1.0);
+    multiply(&derivative(i, p), i - p, x, out);
+    multiply(&derivative(j, q), j - q, y, out);
+}
+
+/// Multiplies by a polynomial of some degree in `2 t - 1`.
+fn multiply(c: &[f64; 5], degree: usize, t: &[f64], out: &mut [f64]) {
+    match degree {
+        0 => out.iter_mut().for_each(|out| *out *= c[0]),
+        1 => multiply_by::<2>(c, t, out),
+        2 => multiply_by::<3>(c, t, out),
+        3 => multiply_by::<4>(c, t, out),
+        _ => multiply_by::<5>(c, t, out),
+    }
+}
+
+fn multiply_by<const TERMS: usize>(c: &[f64; 5], t: &[f64], out: &mut [f64]) {
+    for (out, t) in out.iter_mut().zip(t) {
+        let z = 2.0 * t - 1.0;
+        *out *= c[..TERMS].iter().rev().fold(0.0, |sum, c| sum * z + c);
     }
 }
 
@@ -48,10 +69,6 @@ fn derivative(i: usize, order: usize) -> [f64; 5] {
         c[4] = 0.0;
     }
     c
-}
-
-fn horner(c: &[f64; 5], z: f64) -> f64 {
-    c.iter().rev().fold(0.0, |sum, c| sum * z + c)
 }
 
 // The polynomials of degree at most four are numbered as the derivatives of order at most four.
