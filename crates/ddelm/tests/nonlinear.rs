@@ -211,6 +211,23 @@ fn right_angles_have_rings_where_the_solution_needs_them() {
     assert!(newton(&auto).factorizations <= FACTORIZATIONS);
 }
 
+/// A square in a square, whose corners have exponents that are known once u is. Rounding in rings where materials meet is no reason to go on.
+#[test]
+fn corners_of_materials_that_depend_on_u_have_rings() {
+    let text = r#"
+domain = { x = [0, 1], y = [0, 1], region = [{ name = "inner", x = [0.25, 0.75], y = [0.25, 0.75] }] }
+equation = { diffusion = "1 + u^2", source = "10*exp(-u)", regions = { inner = { diffusion = "20/(1 + u)" } } }
+boundary = { dirichlet = 0 }
+discretization = { size = 0.25, points = 14 }
+"#;
+    let solution = solve(text);
+    assert_eq!((solution.report.status, solution.report.rings), (Status::Solved, 8));
+    assert!(solution.report.estimate.as_ref().unwrap().l2 < 1e-9, "{:?}", solution.report.estimate);
+    assert!(newton(&solution).factorizations <= FACTORIZATIONS, "{:?}", newton(&solution));
+    let none = ProblemFile::new(text).set("discretization.corners=none").case().unwrap().solve(&Silent).unwrap();
+    assert!(solution.distance(&none, 20).unwrap().l2 > 1e-5);
+}
+
 /// Cases whose solution is smooth have no rings, however few points there are.
 #[test]
 fn smooth_solutions_have_no_rings() {

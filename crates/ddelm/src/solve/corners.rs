@@ -115,11 +115,11 @@ pub fn with_corners_beyond(
     }
 }
 
-/// The decomposition on which a nonlinear problem was solved with fewer points, with rings where its data at that solution ask for them: at
+/// The decomposition on which a nonlinear problem was solved with fewer points, with rings where its `data` at that solution ask for them: at
 /// right angles, and where exponents depend on the solution. `None` if it has them all.
 pub fn with_corners_at(
     problem: &Problem,
-    solution: &FieldRef,
+    data: &Problem,
     solved: &Decomposition,
     settings: &Settings,
 ) -> Result<Option<Decomposition>> {
@@ -128,7 +128,7 @@ pub fn with_corners_at(
     }
     let base = solved.without_rings().unwrap_or(solved);
     let same = if diffuses_by_state(problem) { f64::INFINITY } else { SAME };
-    let found = singular_vertices_of(&problem.at_state(solution), base, settings, &mut Vec::new(), same)?;
+    let found = singular_vertices_of(data, base, settings, &mut Vec::new(), same)?;
     let known = found.len() <= solved.ring_vertices().len();
     Ok(if known { None } else { Some(base.with_rings_about(&found)?) })
 }

@@ -100,6 +100,12 @@ const LEAST_AT_FIRST: f64 = 1.0 / (1u64 << 40) as f64;
 /// A relative change below this is not judged by residuals, which are rounding.
 const SMALL: f64 = 1e-10;
 
+/// A relative change below this that the residual does not follow may be rounding: where materials meet in rings corrections have some of it.
+const NOISE: f64 = 1e-9;
+
+/// The residual after a step over that before from which on it does not fall.
+const STALLED: f64 = 0.9;
+
 /// The way from where a factorization was made times the relative residual, as a share of the tolerance, that needs no other one.
 const OF_THE_WAY: f64 = 1e-3;
 
@@ -266,29 +272,31 @@ impl<'a> Newton<'a> {
                 self.seconds.assemble += clock.elapsed().as_secs_f64();
                 guess
             }
-            Some((ringed, solution)) => {
+            Some((ringed, data)) => {
                 self.plan = Plan::on(exchange.clone(), problem, Arc::new(ringed), settings)?;
-                self.initial(problem, Some(&solution))?
+                // The solution itself knows nothing of what is in the rings.
+                self.linear(&data)?
             }
         };
         self.spend(few.seconds, Seconds::default());
         Ok(Some((guess, way, start)))
     }
 
-    /// The decomposition with the rings that the data ask for where Newton's method has arrived, if there are any more, and the solution there.
-    fn rings(&mut self, problem: &Problem, reached: Reached) -> Result<Option<(Decomposition, FieldRef)>> {
+    /// The decomposition with the rings that are asked for where Newton's method has arrived, if there are any more, and the linear problem
+    /// with the coefficients there.
+    fn rings(&mut self, problem: &Problem, reached: Reached) -> Result<Option<(Decomposition, Problem)>> {
         let target = self.nonlinear.target(problem)?;
-        let solution: FieldRef = Arc::new(self.finish(reached, None)?);
+        let data = target.at_state(&(Arc::new(self.finish(reached, None)?) as FieldRef));
         let Plan { decomposition, settings, .. } = self.plan.as_ref();
-        let ringed = with_corners_at(&target, &solution, decomposition, settings)?;
-        Ok(ringed.map(|ringed| (ringed, solution)))
+        let ringed = with_corners_at(&target, &data, decomposition, settings)?;
+        Ok(ringed.map(|ringed| (ringed, data)))
     }
 
     /// Solves from the initial guess, by way of a continuation where there is one.
     fn reach(&mut self, problem: &Problem) -> Result<Reached> {
         match &self.nonlinear.continuation {
             None => {
-                let guess = self.initial(problem, self.nonlinear.initial.as_ref())?;
+                let guess = self.initial(problem)?;
                 let run = self.run(problem, guess, self.nonlinear.max_steps, self.nonlinear.tolerance)?;
                 Ok(Reached { run, way: Vec::new(), lost: None })
             }
@@ -300,10 +308,14 @@ impl<'a> Newton<'a> {
         Tabulated { decomposition: &self.plan.decomposition, known, tables: &self.tables }
     }
 
-    /// The initial guess, from the one that is given.
-    fn initial(&mut self, problem: &Problem, given: Option<&FieldRef>) -> Result<InBasis> {
-        let guess = initial::guess(problem, given);
-        let solution = Solver::once_planned(self.plan.with(&guess)?, &guess, 0.0, self.progress)?;
+    /// The initial guess.
+    fn initial(&mut self, problem: &Problem) -> Result<InBasis> {
+        self.linear(&initial::guess(problem, self.nonlinear.initial.as_ref()))
+    }
+
+    /// The solution of a linear problem.
+    fn linear(&mut self, problem: &Problem) -> Result<InBasis> {
+        let solution = Solver::once_planned(self.plan.with(problem)?, problem, 0.0, self.progress)?;
         self.factorizations += 1;
         self.spend(solution.report.seconds, Seconds::default());
         Ok(solution.in_basis.expect("the basis is shared and there is one rank"))
@@ -373,10 +385,11 @@ impl<'a> Newton<'a> {
             let before = steps.last().copied();
             let Step { damping, change, .. } = step;
             steps.push(NewtonStep { residual: relative(&rest), change, damping, factored: fresh });
+            let stalls = relative(&step.rest) > STALLED * relative(&rest);
             (iterate, rest) = (step.iterate, step.rest);
             way += change;
             let rate = before.filter(|b| b.damping == 1.0 && damping == 1.0).map(|b| change / b.change);
-            let converged = damping == 1.0 && is_last(change, rate, tolerance);
+            let converged = damping == 1.0 && is_last(change, rate, tolerance, stalls);
             // Rows that cannot all hold are left as a factorization weighs them: the solution is that by its own.
             let its_own = settled || way * relative(&rest) <= OF_THE_WAY * tolerance;
             if converged && its_own || steps.len() >= max_steps {
@@ -470,10 +483,11 @@ impl<'a> Newton<'a> {
     }
 }
 
-/// Whether a whole step of this size, and of this size relative to the one before, is the last.
-fn is_last(change: f64, rate: Option<f64>, tolerance: f64) -> bool {
+/// Whether a whole step of this size, and of this size relative to the one before, is the last. The residual may stall.
+fn is_last(change: f64, rate: Option<f64>, tolerance: f64, stalls: bool) -> bool {
     let next = rate.map_or(f64::INFINITY, |rate| change * rate);
-    let stagnates = change < SMALL && rate.is_some_and(|rate| rate > 0.5);
+    let small = change < SMALL || stalls && change < NOISE;
+    let stagnates = small && rate.is_some_and(|rate| rate > 0.5);
     change <= tolerance || next <= ROUNDING || stagnates
 }
 

@@ -42,7 +42,7 @@ impl Newton<'_> {
     pub(super) fn follow(&mut self, path: &Continuation) -> Result<Reached> {
         let value_at = |share: f64| if share >= 1.0 { path.to } else { path.from + share * (path.to - path.from) };
         let first = (path.problem)(path.from)?;
-        let guess = self.initial(&first, self.nonlinear.initial.as_ref())?;
+        let guess = self.initial(&first)?;
         let mut here = self.run(&first, guess, self.nonlinear.max_steps, ON_THE_WAY)?;
         let tried =
             |value: f64, run: &Run| ContinuationStep { value, steps: run.steps.len(), converged: run.converged };
