@@ -229,17 +229,29 @@ impl<'a> Newton<'a> {
 
     /// Solves, with fewer points first; on more rings where their solution asks for them.
     fn solve(mut self, problem: &Problem, rings: bool) -> Result<Solution> {
-        if let Some((guess, way, start)) = self.begin(problem, rings)? {
-            let target = self.nonlinear.target(problem)?;
-            match self.run(&target, guess, self.nonlinear.max_steps, self.nonlinear.tolerance) {
-                Ok(run) if run.converged => return self.finish(Reached { run, way, lost: None }, Some(start)),
-                Err(Error::Interrupted) => return Err(Error::Interrupted),
-                // Fewer points were too few: all over again.
-                Ok(_) | Err(_) => {}
-            }
+        let plain = self.plan.clone();
+        match self.by_fewer_points(problem, rings) {
+            Ok(Some(solution)) => return Ok(solution),
+            Err(Error::Interrupted) => return Err(Error::Interrupted),
+            // Fewer points were too few: all over again.
+            Ok(None) | Err(_) => {}
+        }
+        if !Arc::ptr_eq(&plain, &self.plan) {
+            // Or where rings end is too much for a formula.
+            (self.plan, self.tables) = (plain, TableCache::default());
+            return self.solve(problem, false);
         }
         let reached = self.reach(problem)?;
         self.finish(reached, None)
+    }
+
+    /// The solution, if it is found from that with fewer points.
+    fn by_fewer_points(&mut self, problem: &Problem, rings: bool) -> Result<Option<Solution>> {
+        let Some((guess, way, start)) = self.begin(problem, rings)? else { return Ok(None) };
+        let target = self.nonlinear.target(problem)?;
+        let run = self.run(&target, guess, self.nonlinear.max_steps, self.nonlinear.tolerance)?;
+        let reached = Reached { run, way, lost: None };
+        if reached.run.converged { self.finish(reached, Some(start)).map(Some) } else { Ok(None) }
     }
 
     /// A solution with fewer points in the basis of all, the values of a continuation on the way there, and what it took. None
