@@ -312,7 +312,7 @@ impl ddelm::problem::field::Field for Function {
     fn depends_on(&self) -> Dependence {
         let takes = |wanted: &[&str]| self.takes.iter().any(|name| wanted.contains(&name.as_str()));
         let slopes = takes(&["ux", "uy"]);
-        Dependence { time: takes(&["t"]), state: slopes || takes(&["u"]), slopes }
+        Dependence { time: takes(&["t"]), state: slopes || takes(&["u"]), slopes, solved: false }
     }
 
     /// By the functions that the user gives, by complex steps or by differences: `ddelm/functions.py`.

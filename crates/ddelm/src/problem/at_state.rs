@@ -57,7 +57,7 @@ impl Field for AtState {
     }
 
     fn depends_on(&self) -> Dependence {
-        Dependence { state: false, slopes: false, ..self.field.depends_on() }
+        Dependence { state: false, slopes: false, solved: true, ..self.field.depends_on() }
     }
 }
 

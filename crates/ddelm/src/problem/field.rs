@@ -117,6 +117,8 @@ pub struct Dependence {
     pub state: bool,
     /// Its gradient, which may be infinite at corners.
     pub slopes: bool,
+    /// A solution that is known, as well as it was resolved: its values differ a little from one subdomain to the next.
+    pub solved: bool,
 }
 
 impl Dependence {
@@ -127,6 +129,7 @@ impl Dependence {
             time: self.time || other.time,
             state: self.state || other.state,
             slopes: self.slopes || other.slopes,
+            solved: self.solved || other.solved,
         }
     }
 }

@@ -24,7 +24,7 @@ use crate::problem::model::Problem;
 use crate::solution::evaluate::Solution;
 use crate::solve::corners::{with_corners, with_corners_beyond};
 use crate::solve::estimate::{at_solution, difference};
-use crate::solve::newton::solve_with_corners;
+use crate::solve::newton::solve_once;
 use crate::solve::resolution::Resolution;
 use crate::solve::search::Search;
 use crate::solve::splitting::{Splitting, Way};
@@ -181,14 +181,8 @@ impl Even<'_> {
             Arc::new(with_corners_beyond(self.search.problem, plain, &self.search.settings, &mut self.smooth)?);
         let (exchange, settings, nonlinear) = (self.search.exchange, &self.search.settings, &self.search.nonlinear);
         let (clock, subdomains) = (Instant::now(), decomposition.len());
-        let solution = solve_with_corners(
-            exchange,
-            self.search.problem,
-            decomposition,
-            settings,
-            nonlinear,
-            self.search.progress,
-        )?;
+        let solution =
+            solve_once(exchange, self.search.problem, decomposition, settings, nonlinear, self.search.progress)?;
         self.pace = clock.elapsed().as_secs_f64() / subdomains as f64;
         if self.search.problem.is_nonlinear() {
             self.data = at_solution(self.search.problem, &solution);

@@ -22,7 +22,7 @@ use crate::solve::adaptive::solve_to_tolerance;
 use crate::solve::corners::{may_have_rings, with_corners};
 use crate::solve::eigenvalues::{Eigenpair, Eigenvalues};
 use crate::solve::estimate::{assess, at_solution};
-use crate::solve::newton::{Nonlinear, solve_with_corners};
+use crate::solve::newton::{Nonlinear, solve_once};
 use crate::solve::plan::check_sizes;
 use crate::solve::resolution::Resolution;
 use crate::solve::search::Search;
@@ -336,7 +336,7 @@ impl Case {
         let mut solution = if settings.method == Method::Locelm {
             locelm::solve(problem, decomposition, settings, progress)?
         } else {
-            solve_with_corners(exchange, problem, decomposition, settings, &self.nonlinear, progress)?
+            solve_once(exchange, problem, decomposition, settings, &self.nonlinear, progress)?
         };
         if solution.report.status == Status::NotConverged {
             return Ok(solution);

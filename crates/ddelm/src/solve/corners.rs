@@ -61,7 +61,7 @@ pub fn may_have_rings(problem: &Problem, settings: &Settings) -> bool {
 
 /// Rings belong to the default method with its own nodes and weights, and to problems whose exponents are known before they are solved.
 fn is_able(problem: &Problem, settings: &Settings) -> bool {
-    is_able_once_solved(problem, settings) && !diffuses_by_state(problem)
+    is_able_once_solved(problem, settings) && !diffusion_is(problem, |field| field.depends_on().state)
 }
 
 /// The same where a solution is known. Gradients are infinite where rings end, so that nothing may depend on them.
@@ -72,10 +72,9 @@ fn is_able_once_solved(problem: &Problem, settings: &Settings) -> bool {
         && !problem.depends_on().slopes
 }
 
-/// Whether the diffusion, and with it every exponent, depends on the solution.
-fn diffuses_by_state(problem: &Problem) -> bool {
-    let by_state = |field: &FieldRef| field.depends_on().state;
-    problem.equation.leading().is_some_and(|a| a.by_rows().into_iter().flatten().flatten().any(by_state))
+/// Whether the diffusion, and with it every exponent, is of some kind anywhere.
+fn diffusion_is(problem: &Problem, kind: impl Fn(&FieldRef) -> bool) -> bool {
+    problem.equation.leading().is_some_and(|a| a.by_rows().into_iter().flatten().flatten().any(kind))
 }
 
 /// What is known of a nonlinear problem before it is solved: its equation without what depends on the solution, for exponents are those of
@@ -127,8 +126,7 @@ pub fn with_corners_at(
         return Ok(None);
     }
     let base = solved.without_rings().unwrap_or(solved);
-    let same = if diffuses_by_state(problem) { f64::INFINITY } else { SAME };
-    let found = singular_vertices_of(data, base, settings, &mut Vec::new(), same)?;
+    let found = singular_vertices(data, base, settings, &mut Vec::new())?;
     let known = found.len() <= solved.ring_vertices().len();
     Ok(if known { None } else { Some(base.with_rings_about(&found)?) })
 }
@@ -140,24 +138,12 @@ pub fn singular_vertices(
     settings: &Settings,
     smooth: &mut Vec<Point>,
 ) -> Result<Vec<RingVertex>> {
-    singular_vertices_of(problem, decomposition, settings, smooth, SAME)
-}
-
-/// [`singular_vertices`], where coefficients that differ by more than `same`, relative to them, are those of two materials. What depends on a
-/// solution differs from one element to the next by what they have not resolved of it.
-fn singular_vertices_of(
-    problem: &Problem,
-    decomposition: &Decomposition,
-    settings: &Settings,
-    smooth: &mut Vec<Point>,
-    same: f64,
-) -> Result<Vec<RingVertex>> {
     let corners = &settings.corners;
     if *corners == Corners::None {
         return Ok(Vec::new());
     }
     let around = around(decomposition);
-    let search = Search { problem, decomposition, tensors: tensors(problem, decomposition)?, same };
+    let search = Search::new(problem, decomposition)?;
     let mut found = Vec::new();
     if let Corners::Points(points) = corners {
         for &p in points {
@@ -249,11 +235,18 @@ struct Search<'a> {
     problem: &'a Problem,
     decomposition: &'a Decomposition,
     tensors: Tensors,
-    /// Coefficients that differ by more than this, relative to them, from one element to the next are those of two materials.
+    /// Coefficients that differ by more than this, relative to them, from one element to the next are those of two materials. What depends on a
+    /// known solution differs by what was not resolved of it, so that only regions are other materials.
     same: f64,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(problem: &'a Problem, decomposition: &'a Decomposition) -> Result<Self> {
+        let solved = |field: &FieldRef| field.depends_on().solved;
+        let same = if diffusion_is(problem, solved) { f64::INFINITY } else { SAME };
+        Ok(Search { problem, decomposition, tensors: tensors(problem, decomposition)?, same })
+    }
+
     fn place(&self, (s, _): (usize, usize)) -> &Subdomain {
         &self.decomposition.subdomains[s]
     }

@@ -58,11 +58,21 @@ pub struct Nonlinear {
     pub continuation: Option<Continuation>,
     /// Whether to begin with fewer points.
     pub nested: bool,
+    /// Whether the decomposition gets rings where the solution with fewer points shows that corners want them, and the settings allow it.
+    pub rings: bool,
 }
 
 impl Default for Nonlinear {
     fn default() -> Self {
-        Nonlinear { initial: None, max_steps: 50, tolerance: 1e-13, reuse: 0.1, continuation: None, nested: true }
+        Nonlinear {
+            initial: None,
+            max_steps: 50,
+            tolerance: 1e-13,
+            reuse: 0.1,
+            continuation: None,
+            nested: true,
+            rings: true,
+        }
     }
 }
 
@@ -112,7 +122,8 @@ const OF_THE_WAY: f64 = 1e-3;
 /// A step that is expected to be followed by one of this size is the last.
 const ROUNDING: f64 = 1e-15;
 
-/// Solves a problem once: a linear one directly, others by Newton's method.
+/// Solves a problem once: a linear one directly, others by Newton's method, on a decomposition with more rings where
+/// [`Nonlinear::rings`] says so. The solution has it.
 pub fn solve_once(
     exchange: &Arc<dyn Exchange>,
     problem: &Problem,
@@ -124,22 +135,7 @@ pub fn solve_once(
     if !problem.is_nonlinear() {
         return Solver::once(exchange.clone(), problem, decomposition, settings, progress);
     }
-    Newton::on(exchange, problem, decomposition, settings, nonlinear, progress)?.solve(problem, false)
-}
-
-/// [`solve_once`] on a decomposition that gets rings where the solution of a nonlinear problem needs them. The solution has it.
-pub fn solve_with_corners(
-    exchange: &Arc<dyn Exchange>,
-    problem: &Problem,
-    decomposition: Arc<Decomposition>,
-    settings: &Settings,
-    nonlinear: &Nonlinear,
-    progress: &dyn Progress,
-) -> Result<Solution> {
-    if !problem.is_nonlinear() {
-        return Solver::once(exchange.clone(), problem, decomposition, settings, progress);
-    }
-    Newton::on(exchange, problem, decomposition, settings, nonlinear, progress)?.solve(problem, true)
+    Newton::on(exchange, problem, decomposition, settings, nonlinear, progress)?.solve(problem)
 }
 
 impl Nonlinear {
@@ -228,9 +224,9 @@ impl<'a> Newton<'a> {
     }
 
     /// Solves, with fewer points first; on more rings where their solution asks for them.
-    fn solve(mut self, problem: &Problem, rings: bool) -> Result<Solution> {
+    fn solve(mut self, problem: &Problem) -> Result<Solution> {
         let plain = self.plan.clone();
-        match self.by_fewer_points(problem, rings) {
+        match self.by_fewer_points(problem, self.nonlinear.rings) {
             Ok(Some(solution)) => return Ok(solution),
             Err(Error::Interrupted) => return Err(Error::Interrupted),
             // Fewer points were too few: all over again.
@@ -239,7 +235,9 @@ impl<'a> Newton<'a> {
         if !Arc::ptr_eq(&plain, &self.plan) {
             // Or where rings end is too much for a formula.
             (self.plan, self.tables) = (plain, TableCache::default());
-            return self.solve(problem, false);
+            if let Ok(Some(solution)) = self.by_fewer_points(problem, false) {
+                return Ok(solution);
+            }
         }
         let reached = self.reach(problem)?;
         self.finish(reached, None)

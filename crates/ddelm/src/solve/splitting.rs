@@ -32,7 +32,7 @@ use crate::solve::kept::Kept;
 use crate::solve::layers::{added_diffusions, boundary_layers};
 use crate::solve::marking::{Marks, is_inner, rings_on_lines};
 use crate::solve::moments::{Moments, with_moments};
-use crate::solve::newton::{solve_once, solve_with_corners};
+use crate::solve::newton::solve_once;
 use crate::solve::resolution::{Resolution, Unresolved};
 use crate::solve::search::Search;
 use crate::solve::solver::Solver;
@@ -95,8 +95,6 @@ pub(crate) struct Splitting<'a> {
 pub(crate) struct Way {
     /// The factors of subdomains that may not be split.
     kept: Kept,
-    /// Whether a solution has told where a nonlinear problem wants rings.
-    ringed: bool,
     /// Seconds that a subdomain took in the last solve.
     pace: f64,
     /// How many triangles were split in the last round, and for how many rounds they have become more.
@@ -132,7 +130,9 @@ impl Splitting<'_> {
                 Err(Error::Memory { .. } | Error::Compute { .. }) if best.is_some() || last.is_some() => break,
                 solved => solved?,
             };
-            if solution.decomposition.ring_vertices().len() > decomposition.ring_vertices().len() {
+            if self.search.nonlinear.rings {
+                // The first solution tells where a nonlinear problem wants rings. What splitting makes of them stays.
+                self.search.nonlinear.rings = false;
                 decomposition = solution.decomposition.as_ref().clone();
             }
             self.compare_rings(&solution);
@@ -240,15 +240,12 @@ impl Splitting<'_> {
         let decomposition = Arc::new(decomposition.clone());
         let subdomains = decomposition.len();
         let (settings, nonlinear) = (&self.search.settings, &self.search.nonlinear);
-        let solved = if !problem.is_nonlinear() {
-            let (kept, exchange) = (&self.way.kept, self.search.exchange.clone());
-            Solver::once_with(kept, exchange, &problem, decomposition, settings, self.search.progress)
-        } else if self.way.ringed {
+        let solved = if problem.is_nonlinear() {
             solve_once(self.search.exchange, &problem, decomposition, settings, nonlinear, self.search.progress)
         } else {
-            solve_with_corners(self.search.exchange, &problem, decomposition, settings, nonlinear, self.search.progress)
+            let (kept, exchange) = (&self.way.kept, self.search.exchange.clone());
+            Solver::once_with(kept, exchange, &problem, decomposition, settings, self.search.progress)
         };
-        self.way.ringed = true;
         self.way.pace = clock.elapsed().as_secs_f64() / subdomains as f64;
         solved
     }

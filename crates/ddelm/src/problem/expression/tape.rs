@@ -97,7 +97,9 @@ impl Tape {
         let of = |op: &Op| match *op {
             Op::Variable(Variable::T) => Dependence { time: true, ..Dependence::default() },
             Op::Variable(Variable::U) => Dependence { state: true, ..Dependence::default() },
-            Op::Variable(Variable::Ux | Variable::Uy) => Dependence { time: false, state: true, slopes: true },
+            Op::Variable(Variable::Ux | Variable::Uy) => {
+                Dependence { state: true, slopes: true, ..Dependence::default() }
+            }
             Op::Field(f, ..) => self.fields[f].depends_on(),
             _ => Dependence::default(),
         };

@@ -12,7 +12,7 @@
 //!
 //! Rings are for equations of second order. Every level of smaller elements costs three squares at a right angle.
 
-use super::{Fan, SAME, Search, around, fan, tensors, vertex_at};
+use super::{Fan, Search, around, fan, vertex_at};
 use crate::base::error::Result;
 use crate::domain::decomposition::Decomposition;
 use crate::method::settings::Corners;
@@ -37,8 +37,7 @@ pub(super) fn split_toward_corners(
     let [x0, x1, y0, y1] = decomposition.bounding_box();
     let extent = (x1 - x0).min(y1 - y0);
     for _ in 0..MOST_LEVELS {
-        let search =
-            Search { problem, decomposition: &decomposition, tensors: tensors(problem, &decomposition)?, same: SAME };
+        let search = Search::new(problem, &decomposition)?;
         let mut large: Vec<usize> = fans(&search, corners)?
             .iter()
             .filter(|(fan, radius)| *radius > (1.0 + 1e-9) * extent * size_at(fan))
